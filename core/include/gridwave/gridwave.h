@@ -1,0 +1,130 @@
+/* gridwave: grid_sample and its gradients, in plain C.
+ *
+ * Arrays are described by gw_tensor: a pointer, a dtype, and shape and strides counted in elements. Strides may be
+ * anything, negative and zero included; inputs are never written. Every function returns a gw_status; on failure
+ * gw_last_error() has a sentence about it, and outputs are untouched (except after GW_ERROR_INTERRUPTED).
+ *
+ * All functions may be called from any thread. SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRIDWAVE_H
+#define GRIDWAVE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__) && defined(GRIDWAVE_BUILD)
+#define GW_API __attribute__((visibility("default")))
+#else
+#define GW_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define GRIDWAVE_VERSION_MAJOR 0
+#define GRIDWAVE_VERSION_MINOR 1
+#define GRIDWAVE_VERSION_PATCH 0
+
+typedef enum gw_status {
+  GW_OK = 0,
+  GW_ERROR_SHAPE = 1,       /* a rank, a length or a stride does not fit */
+  GW_ERROR_DTYPE = 2,       /* a dtype, or a mix of them, that the operator does not take */
+  GW_ERROR_ARGUMENT = 3,    /* an unknown code, a null pointer, a value that breaks a rule */
+  GW_ERROR_UNSUPPORTED = 4, /* well formed, but not available */
+  GW_ERROR_MEMORY = 5,      /* an allocation failed */
+  GW_ERROR_INTERRUPTED = 6, /* the interrupt check said stop; outputs are undefined */
+  GW_ERROR_INTERNAL = 7
+} gw_status;
+
+typedef enum gw_dtype {
+  GW_FLOAT32 = 0,
+  GW_FLOAT64 = 1,
+  GW_FLOAT16 = 2,
+  GW_BFLOAT16 = 3,
+  GW_UINT8 = 4,
+  GW_INT8 = 5,
+  GW_UINT16 = 6
+} gw_dtype;
+
+enum { GW_MAX_RANK = 5 };
+
+typedef struct gw_tensor {
+  void* data;
+  int32_t dtype; /* gw_dtype */
+  int32_t rank;
+  int64_t shape[GW_MAX_RANK];
+  int64_t stride[GW_MAX_RANK]; /* in elements */
+} gw_tensor;
+
+typedef enum gw_mode { GW_BILINEAR = 0, GW_NEAREST = 1, GW_BICUBIC = 2 } gw_mode;
+typedef enum gw_padding { GW_ZEROS = 0, GW_BORDER = 1, GW_REFLECTION = 2 } gw_padding;
+typedef enum gw_layout { GW_NCHW = 0, GW_NHWC = 1 } gw_layout;
+typedef enum gw_rounding { GW_HALF_EVEN = 0, GW_HALF_AWAY = 1, GW_HALF_UP = 2 } gw_rounding;
+typedef enum gw_pad_order { GW_PAD_COORDINATE = 0, GW_PAD_INDEX = 1 } gw_pad_order;
+typedef enum gw_cubic_padding { GW_CUBIC_TAPS = 0, GW_CUBIC_COORDINATE = 1 } gw_cubic_padding;
+typedef enum gw_nonfinite { GW_NONFINITE_OUTSIDE = 0, GW_NONFINITE_LOWER_BORDER = 1 } gw_nonfinite;
+
+/* What grid_sample computes. Zero-initialised, it is bilinear, zeros, align_corners = 0, NCHW, as PyTorch does it;
+ * set cubic_coeff_a (PyTorch: -0.75) for bicubic. */
+typedef struct gw_grid_sample_spec {
+  int32_t mode;          /* gw_mode */
+  int32_t padding;       /* gw_padding */
+  int32_t align_corners; /* 0: -1 and 1 are the outer edges of the corner pixels; 1: their centres */
+  int32_t layout;        /* gw_layout of x, the output and their gradients */
+  int32_t rounding;      /* gw_rounding of nearest */
+  int32_t pad_order;     /* gw_pad_order of nearest */
+  int32_t cubic_padding; /* gw_cubic_padding of bicubic */
+  int32_t nonfinite;     /* gw_nonfinite */
+  double cubic_coeff_a;
+} gw_grid_sample_spec;
+
+/* x (N,C,H,W) or (N,H,W,C); grid (N,Ho,Wo,2) with last axis (x, y); out (N,C,Ho,Wo) or (N,Ho,Wo,C) of x's dtype.
+ * dtypes: float x with a grid of its own dtype; float16, bfloat16 x with a float32 grid; uint8, int8, uint16 x with
+ * any float grid (results rounded half to even and saturated). */
+GW_API gw_status gw_grid_sample(const gw_grid_sample_spec* spec, const gw_tensor* x, const gw_tensor* grid,
+                                const gw_tensor* out);
+
+/* Gradients of gw_grid_sample. grad_x (like x) or grad_grid (like grid) may be NULL: then it is not computed. */
+GW_API gw_status gw_grid_sample_backward(const gw_grid_sample_spec* spec, const gw_tensor* grad_output,
+                                         const gw_tensor* x, const gw_tensor* grid, const gw_tensor* grad_x,
+                                         const gw_tensor* grad_grid);
+
+/* A plan: spec, shapes, dtypes and strides checked once and cut into pieces, for calls that repeat on other memory.
+ * The tensors given here need no data. Execution may run in many threads at once. */
+typedef struct gw_plan gw_plan;
+GW_API gw_status gw_grid_sample_plan(const gw_grid_sample_spec* spec, const gw_tensor* x, const gw_tensor* grid,
+                                     const gw_tensor* out, gw_plan** plan);
+GW_API gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void* grid, void* out);
+GW_API void gw_plan_destroy(gw_plan* plan);
+
+/* theta (N,2,3) to out (N,H,W,2), float32 or float64 (float16, bfloat16: computed in float32). out.shape gives H and W.
+ * singleton_zero: with align_corners, an axis of length 1 has coordinate 0 (PyTorch) rather than -1 (ONNX). */
+GW_API gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton_zero,
+                                const gw_tensor* out);
+GW_API gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton_zero,
+                                         const gw_tensor* grad_theta);
+
+/* Threads. 0 gives the default back: GRIDWAVE_NUM_THREADS, else OMP_NUM_THREADS, else what the CPU affinity and the
+ * cgroup's quota allow. The local number is the calling thread's own and wins; 0 takes it away. */
+GW_API gw_status gw_set_num_threads(int32_t threads);
+GW_API gw_status gw_set_local_num_threads(int32_t threads);
+GW_API int32_t gw_get_num_threads(void);
+GW_API int32_t gw_get_local_num_threads(void);
+
+/* check(context) is called from the calling thread now and then during long calls; non-zero stops the call with
+ * GW_ERROR_INTERRUPTED. One per thread; NULL removes it. */
+GW_API void gw_set_interrupt_check(int32_t (*check)(void*), void* context);
+
+/* Which kernels run: "x86-64-v2", "x86-64-v3", "x86-64-v4" or "neon". Chosen once, from the CPU or GRIDWAVE_ISA. */
+GW_API const char* gw_isa(void);
+/* The best of them that this CPU and this build have, whatever GRIDWAVE_ISA says. */
+GW_API const char* gw_best_isa(void);
+GW_API const char* gw_version(void);
+
+/* The sentence of this thread's last failure, never NULL; a status as a word. */
+GW_API const char* gw_last_error(void);
+GW_API const char* gw_status_name(gw_status status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The C interface: exceptions end here, as a status and a sentence.
+#include "gridwave/gridwave.h"
+
+#include <cstdio>
+#include <new>
+
+#include "cpu/kernels.hpp"
+#include "failure.hpp"
+#include "sampling/affine_grid.hpp"
+#include "sampling/grid_sample.hpp"
+#include "tensor.hpp"
+#include "threads/pool.hpp"
+
+struct gw_plan {
+  gw::SamplePlan sample;
+};
+
+namespace {
+
+thread_local char last_error[512] = "";
+
+gw_status report(gw_status status, const char* text) {
+  std::snprintf(last_error, sizeof last_error, "%s", text);
+  return status;
+}
+
+template <class Call>
+gw_status guarded(Call&& call) {
+  try {
+    const gw_status status = call();
+    return status == GW_OK ? status : report(status, "the call was interrupted");
+  } catch (const gw::Failure& f) {
+    return report(f.status, f.what());
+  } catch (const std::bad_alloc&) {
+    return report(GW_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception& e) {
+    return report(GW_ERROR_INTERNAL, e.what());
+  }
+}
+
+void require(const char* name, const void* pointer) {
+  if (pointer == nullptr) gw::fail(GW_ERROR_ARGUMENT, "%s must not be null", name);
+}
+
+}  // namespace
+
+extern "C" {
+
+gw_status gw_grid_sample(const gw_grid_sample_spec* spec, const gw_tensor* x, const gw_tensor* grid,
+                         const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("x", x);
+    require("grid", grid);
+    require("out", out);
+    const gw::SamplePlan plan = gw::plan_grid_sample(*spec, *x, *grid, *out, false);
+    gw::check_no_overlap("out", *out, "x", *x);
+    gw::check_no_overlap("out", *out, "grid", *grid);
+    return gw::execute(plan, x->data, grid->data, out->data);
+  });
+}
+
+gw_status gw_grid_sample_backward(const gw_grid_sample_spec* spec, const gw_tensor* grad_output, const gw_tensor* x,
+                                  const gw_tensor* grid, const gw_tensor* grad_x, const gw_tensor* grad_grid) {
+  return guarded([&] {
+    require("spec", spec);
+    require("grad_output", grad_output);
+    require("x", x);
+    require("grid", grid);
+    return gw::grid_sample_backward(*spec, *grad_output, *x, *grid, grad_x, grad_grid);
+  });
+}
+
+gw_status gw_grid_sample_plan(const gw_grid_sample_spec* spec, const gw_tensor* x, const gw_tensor* grid,
+                              const gw_tensor* out, gw_plan** plan) {
+  return guarded([&] {
+    require("spec", spec);
+    require("x", x);
+    require("grid", grid);
+    require("out", out);
+    require("plan", plan);
+    *plan = nullptr;
+    *plan = new gw_plan{gw::plan_grid_sample(*spec, *x, *grid, *out, true)};
+    return GW_OK;
+  });
+}
+
+gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void* grid, void* out) {
+  return guarded([&] {
+    require("plan", plan);
+    gw_tensor bound[3] = {plan->sample.x_given, plan->sample.grid, plan->sample.out};
+    bound[0].data = const_cast<void*>(x);
+    bound[1].data = const_cast<void*>(grid);
+    bound[2].data = out;
+    static const char* const names[3] = {"x", "grid", "out"};
+    for (int i = 0; i < 3; ++i) gw::check_tensor(names[i], bound[i], false);
+    gw::check_no_overlap("out", bound[2], "x", bound[0]);
+    gw::check_no_overlap("out", bound[2], "grid", bound[1]);
+    return gw::execute(plan->sample, x, grid, out);
+  });
+}
+
+void gw_plan_destroy(gw_plan* plan) { delete plan; }
+
+gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton_zero, const gw_tensor* out) {
+  return guarded([&] {
+    require("theta", theta);
+    require("out", out);
+    return gw::affine_grid(*theta, align_corners != 0, singleton_zero != 0, *out);
+  });
+}
+
+gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton_zero,
+                                  const gw_tensor* grad_theta) {
+  return guarded([&] {
+    require("grad_grid", grad_grid);
+    require("grad_theta", grad_theta);
+    return gw::affine_grid_backward(*grad_grid, align_corners != 0, singleton_zero != 0, *grad_theta);
+  });
+}
+
+gw_status gw_set_num_threads(int32_t threads) {
+  return guarded([&] {
+    if (threads < 0) gw::fail(GW_ERROR_ARGUMENT, "threads must be 0 (the default) or more; got %d", threads);
+    gw::set_num_threads(threads);
+    return GW_OK;
+  });
+}
+
+gw_status gw_set_local_num_threads(int32_t threads) {
+  return guarded([&] {
+    if (threads < 0) gw::fail(GW_ERROR_ARGUMENT, "threads must be 0 (no local number) or more; got %d", threads);
+    gw::set_local_num_threads(threads);
+    return GW_OK;
+  });
+}
+
+int32_t gw_get_num_threads(void) { return gw::num_threads(); }
+int32_t gw_get_local_num_threads(void) { return gw::local_num_threads(); }
+
+void gw_set_interrupt_check(int32_t (*check)(void*), void* context) { gw::set_interrupt_check(check, context); }
+
+const char* gw_isa(void) { return gw::kernels().name; }
+const char* gw_best_isa(void) { return gw::best_isa(); }
+
+#define GW_TEXT(x) #x
+#define GW_TEXT_OF(x) GW_TEXT(x)
+const char* gw_version(void) {
+  return GW_TEXT_OF(GRIDWAVE_VERSION_MAJOR) "." GW_TEXT_OF(GRIDWAVE_VERSION_MINOR) "." GW_TEXT_OF(
+      GRIDWAVE_VERSION_PATCH);
+}
+
+const char* gw_last_error(void) { return last_error; }
+
+const char* gw_status_name(gw_status status) {
+  static const char* const names[] = {"ok",     "shape",       "dtype",   "argument", "unsupported",
+                                      "memory", "interrupted", "internal"};
+  return status >= GW_OK && status <= GW_ERROR_INTERNAL ? names[status] : "unknown";
+}
+
+}  // extern "C"

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel table: one per instruction set, filled by code compiled for it, chosen once at load.
+#pragma once
+
+#include "sampling/job.hpp"
+
+namespace gw {
+
+constexpr int type_count = 7;  // gw_dtype
+constexpr int mode_count = 3;  // gw_mode
+
+struct Kernels {
+  const char* name;
+  int32_t lanes;                                         // floats in a vector
+  SamplePiece forward[mode_count][type_count][2];        // [mode][type of x][layout]
+  SamplePiece forward_exact[type_count][2];              // [type of x][coordinates in double]
+  BackwardPiece backward[mode_count][type_count];
+  void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
+  void (*narrow)(int32_t type, const float* from, void* to, int64_t count);
+};
+
+// The kernels in use.
+const Kernels& kernels();
+const char* best_isa();
+
+}  // namespace gw

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel table of one instruction set. Compiled once for each, as are the files that fill it.
+#include "cpu/kernels.hpp"
+
+
+namespace gw {
+namespace GW_ISA {
+
+void add_forward_kernels(Kernels& k);
+void add_backward_kernels(Kernels& k);
+void add_conversions(Kernels& k);
+
+const Kernels& table() {
+  static Kernels k;
+  static const bool filled = [] {
+    k.name = GW_ISA_NAME;
+    k.lanes = GW_ISA_LANES;
+    add_forward_kernels(k);
+    add_backward_kernels(k);
+    add_conversions(k);
+    return true;
+  }();
+  (void)filled;
+  return k;
+}
+
+}  // namespace GW_ISA
+}  // namespace gw

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "gridwave/gridwave.h"
+
+namespace gw {
+
+gw_status affine_grid(const gw_tensor& theta, bool align_corners, bool singleton_zero, const gw_tensor& out);
+gw_status affine_grid_backward(const gw_tensor& grad_grid, bool align_corners, bool singleton_zero,
+                               const gw_tensor& grad_theta);
+
+}  // namespace gw

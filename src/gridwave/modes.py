@@ -1,0 +1,86 @@
+"""Every mode of every operator, written once, and the integer code each has in ``gridwave.h``.
+
+Modes are :data:`typing.Literal` types. Error messages, command-line choices, tables in the docs and test
+parameters are all derived from ``typing.get_args`` of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any, Final, Literal, get_args
+
+from gridwave.errors import ModeError
+
+SamplingMode = Literal["bilinear", "nearest", "bicubic"]
+"""How a value between samples is found."""
+
+PaddingMode = Literal["zeros", "border", "reflection"]
+"""What lies outside the input: nothing (0), its edge, or its mirror image."""
+
+Layout = Literal["NCHW", "NHWC"]
+"""Axis order of the data: channels before or after the spatial axes."""
+
+NearestRounding = Literal["half_even", "half_away", "half_up"]
+"""Which sample ``nearest`` takes at an exact half."""
+
+PadOrder = Literal["coordinate", "index"]
+"""``nearest`` pads the coordinate and then rounds (``coordinate``), or rounds and then pads (``index``)."""
+
+CubicPadding = Literal["taps", "coordinate"]
+"""``bicubic`` pads each of its 16 taps, or the coordinate before weights are taken."""
+
+NonFinite = Literal["outside", "lower_border"]
+"""A NaN or infinite coordinate lies outside (see :func:`gridwave.grid_sample`), or on the lower border."""
+
+GradientTarget = Literal["x", "grid"]
+"""What a backward pass can differentiate with respect to."""
+
+
+def codes(kind: Any) -> dict[str, int]:
+    """Map each choice of ``kind`` to its integer code, which is its position."""
+    return {choice: code for code, choice in enumerate(get_args(kind))}
+
+
+def parse(name: str, value: object, kind: Any) -> int:
+    """Return the integer code of ``value``, or raise naming the choices.
+
+    Parameters
+    ----------
+    name : str
+        The argument's name, for the message.
+    value : object
+        What came.
+    kind : typing.Literal
+        The mode's type, for example :data:`PaddingMode`.
+
+    Raises
+    ------
+    ModeError
+        If ``value`` is not one of the choices.
+    """
+    table = _CODES[kind]
+    try:
+        return table[value]  # type: ignore[index]
+    except (KeyError, TypeError):
+        raise ModeError(_unknown(name, value, tuple(table))) from None
+
+
+def _unknown(name: str, value: object, allowed: tuple[str, ...]) -> str:
+    text = value if isinstance(value, str) else str(value)
+    near = difflib.get_close_matches(text.lower(), [a.lower() for a in allowed], n=1)
+    hint = next((a for a in allowed if near and a.lower() == near[0]), None) or ALIASES.get(text.lower())
+    tail = f" (did you mean {hint!r}?)" if hint in allowed else ""
+    return f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}{tail}"
+
+
+ALIASES: Final = {
+    "linear": "bilinear", "trilinear": "bilinear", "cubic": "bicubic", "nn": "nearest", "zero": "zeros",
+    "constant": "zeros", "clamp": "border", "edge": "border", "replicate": "border", "mirror": "reflection",
+    "reflect": "reflection", "channels_first": "NCHW", "channels_last": "NHWC",
+}  # fmt: skip
+"""Words other libraries use, only for suggestions in error messages."""
+
+_CODES: Final[dict[Any, dict[str, int]]] = {
+    kind: codes(kind)
+    for kind in (SamplingMode, PaddingMode, Layout, NearestRounding, PadOrder, CubicPadding, NonFinite, GradientTarget)
+}

@@ -1,0 +1,432 @@
+"""grid_sample, affine_grid and their gradients: parse modes, allocate, call core.
+
+Every rule about shapes and dtypes lives in core, which also serves C programs; what is here is what Python adds.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from gridwave import _core
+from gridwave.errors import ArgumentError, CoreError, DTypeError, ShapeError, UnsupportedError
+from gridwave.modes import (
+    CubicPadding,
+    GradientTarget,
+    Layout,
+    NearestRounding,
+    NonFinite,
+    PaddingMode,
+    PadOrder,
+    SamplingMode,
+    parse,
+)
+from gridwave.typing import DTYPE_CODES, Array, as_numpy, carrier, dtype_code
+
+if TYPE_CHECKING:
+    from gridwave.conventions.spec import GridSampleSpec
+
+__all__ = ["affine_grid", "affine_grid_backward", "grid_sample", "grid_sample_backward", "sample", "sample_backward"]
+
+Singleton = Literal["zero", "minus_one"]
+
+_ERRORS: Final = {
+    "shape": ShapeError, "dtype": DTypeError, "argument": ArgumentError, "unsupported": UnsupportedError,
+    "memory": MemoryError,
+}  # fmt: skip
+_core.set_failure(lambda status, text: _ERRORS.get(status, CoreError)(text))
+
+CUBIC_COEFF_A: Final = -0.75
+"""Keys' constant as PyTorch, ONNX and OpenCV have it."""
+
+_SPECS: Final[dict[tuple[Any, ...], tuple[Any, ...]]] = {}
+
+
+def _spec_codes(mode: Any, padding_mode: Any, align_corners: Any, layout: Any) -> tuple[Any, ...]:
+    """Return the codes of ``gw_grid_sample_spec`` in order; remembered, since four names take a microsecond to parse."""
+    key = (mode, padding_mode, align_corners, layout)
+    try:
+        return _SPECS[key]
+    except (KeyError, TypeError):
+        pass
+    codes = (
+        parse("mode", mode, SamplingMode), parse("padding_mode", padding_mode, PaddingMode),
+        _flag("align_corners", align_corners), parse("layout", layout, Layout), 0, 0, 0, 0, CUBIC_COEFF_A,
+    )  # fmt: skip
+    _SPECS[key] = codes
+    return codes
+
+
+def _flag(name: str, value: object) -> int:
+    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
+        return int(value)
+    raise ArgumentError(f"{name} must be True or False; got {value!r}")
+
+
+def _codes_of(spec: GridSampleSpec, layout: Any) -> tuple[Any, ...]:
+    return (
+        parse("mode", spec.mode, SamplingMode), parse("padding_mode", spec.padding_mode, PaddingMode),
+        _flag("align_corners", spec.align_corners), parse("layout", layout, Layout),
+        parse("nearest_rounding", spec.nearest_rounding, NearestRounding),
+        parse("pad_order", spec.pad_order, PadOrder), parse("cubic_padding", spec.cubic_padding, CubicPadding),
+        parse("nonfinite", spec.nonfinite, NonFinite), float(spec.cubic_coeff_a),
+    )  # fmt: skip
+
+
+def _empty_output(x: Array, grid: Array, channels_last: bool) -> Array:
+    """Allocate what ``x`` sampled by ``grid`` needs; for arrays of a wrong rank anything, since core refuses them."""
+    if x.ndim != 4 or grid.ndim != 4:
+        return np.empty((0,), x.dtype)
+    n, h, w = x.shape[0], grid.shape[1], grid.shape[2]
+    if channels_last:
+        return np.empty((n, h, w, x.shape[3]), x.dtype)
+    c = x.shape[1]
+    strides = x.strides
+    if c > 1 and strides[1] == x.itemsize and strides[3] != x.itemsize:
+        # NCHW order over channels-last memory (torch's channels_last): the output is laid out alike.
+        return np.empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
+    return np.empty((n, c, h, w), x.dtype)
+
+
+def _sample(codes: tuple[Any, ...], x: Any, grid: Any, out: Any) -> Any:
+    give = None
+    if type(x) is not np.ndarray:
+        x, give = as_numpy("x", x)
+    if type(grid) is not np.ndarray:
+        grid, _ = as_numpy("grid", grid)
+    try:
+        x_code = DTYPE_CODES[x.dtype]
+        grid_code = DTYPE_CODES[grid.dtype]
+    except KeyError:
+        x_code, grid_code = dtype_code("x", x), dtype_code("grid", grid)
+    if out is None:
+        target, out_code = _empty_output(x, grid, codes[3] == 1), x_code
+    else:
+        target = _check_out(out)
+        out_code = dtype_code("out", target)
+    if 3 in (x_code, grid_code, out_code):
+        _core.grid_sample(codes, carrier(x), x_code, carrier(grid), grid_code, carrier(target), out_code)
+    else:
+        _core.grid_sample(codes, x, x_code, grid, grid_code, target, out_code)
+    if out is not None:
+        return out
+    return target if give is None else give(target)
+
+
+def _check_out(out: Any) -> Array:
+    array, _ = as_numpy("out", out)
+    if not isinstance(out, np.ndarray) and not hasattr(out, "__dlpack__"):
+        raise DTypeError(f"out must be an array to write to; got {type(out).__name__}")
+    if not array.flags.writeable:
+        raise ArgumentError("out is read-only; give an array that may be written")
+    return array
+
+
+def grid_sample(
+    x: Any,
+    grid: Any,
+    mode: SamplingMode = "bilinear",
+    padding_mode: PaddingMode = "zeros",
+    align_corners: bool = False,
+    *,
+    layout: Layout = "NCHW",
+    out: Any = None,
+) -> Any:
+    """Sample an image at the points of a grid.
+
+    Parameters
+    ----------
+    x : array, (N, C, H, W), or (N, H, W, C) with ``layout="NHWC"``
+        float16, bfloat16, float32, float64, uint8, int8 or uint16. Any strides; never changed.
+    grid : array, (N, H_out, W_out, 2)
+        Where to sample, last axis (x, y): x along W, y along H, growing to the right and downwards. -1 and 1 are the
+        outer edges of the corner pixels, or their centres with ``align_corners``. Of the dtype of ``x``; float16 and
+        bfloat16 ``x`` may have a float32 grid, integer ``x`` any float grid. One grid broadcast over the batch
+        (``numpy.broadcast_to``) is read once.
+    mode : {"bilinear", "nearest", "bicubic"}
+        ``nearest`` takes the even pixel half-way between two; ``bicubic`` is Keys' with a = -0.75.
+    padding_mode : {"zeros", "border", "reflection"}
+        What lies outside ``x``: 0; the nearest edge pixel; the mirror image, about the outer edges of the edge pixels,
+        or about their centres with ``align_corners``.
+    align_corners : bool
+        What -1 and 1 mean, see ``grid``. False by default, as in PyTorch since 1.3 and in ONNX.
+    layout : {"NCHW", "NHWC"}
+        Axis order of ``x`` and of the result.
+    out : array, optional
+        Where to write: of the result's shape and dtype, any strides, not overlapping ``x`` or ``grid``.
+
+    Returns
+    -------
+    array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``
+        Of the dtype and kind of ``x``, or ``out`` itself. An NCHW array that lies channels-last in memory gives a
+        result that does too.
+
+    Raises
+    ------
+    ShapeError
+        Wrong rank, batch or last grid axis; ``x`` without pixels; ``out`` of a wrong shape or overlapping an input.
+    DTypeError
+        A dtype or a mix of dtypes not listed above.
+    ModeError
+        An unknown mode; the message names the choices.
+    ArgumentError
+        ``align_corners`` not a bool, ``out`` read-only.
+
+    Notes
+    -----
+    With S the size of an axis, a grid value g is at pixel coordinate p (0 is the centre of the first pixel)::
+
+        p = ((g + 1) S - 1) / 2          align_corners=False
+        p = (g + 1) / 2 (S - 1)          align_corners=True
+
+    computed in float32 (float64 for a float64 grid) in that order. Bilinear and nearest pad the coordinate, then
+    sample; bicubic pads each of its 16 taps. Bilinear weights the four pixels around p by ``(1 - |px - i|)(1 - |py -
+    j|)``; a pixel outside counts as 0 with ``zeros`` padding, so values fade over the outermost half pixel. float16,
+    bfloat16 and integers are computed in float32 with one rounding at the end, half to even, integers saturated.
+
+    A NaN, infinite or huge coordinate gives 0 with ``zeros``; with ``border`` it is clamped, with ``reflection``
+    clamped after reflecting, and NaN counts as 0. A NaN or infinite pixel reaches exactly the points it has a part in.
+    Results are the same to the bit for any number of threads.
+
+    ==================  ==========================================================================================
+    Same as             difference
+    ==================  ==========================================================================================
+    torch               ``F.grid_sample(x, grid, mode, padding_mode, align_corners)``: float16 and bfloat16 on its
+                        CPU compute coordinates in 16 bits and read out of bounds past 32768 elements
+    ONNX                ``GridSample``-16: the same names; -20, -22: ``linear``, ``nearest``, ``cubic``. See
+                        :mod:`gridwave.like.onnx` for nearest with reflection and cubic with border
+    Paddle, MindSpore   ``F.grid_sample``: ``align_corners=True`` is the default
+    OpenCV              ``remap`` with pixel coordinates p; BORDER_REFLECT is ``reflection``, BORDER_REFLECT_101 that
+                        with ``align_corners``
+    ==================  ==========================================================================================
+
+    References
+    ----------
+    PyTorch 2.13, ``aten/src/ATen/native/GridSampler.h``; ONNX 1.23, ``GridSample``-22.
+
+    Examples
+    --------
+    >>> import numpy as np, gridwave as gw
+    >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
+    >>> grid = np.array([[[[-1, -1], [1, -1]], [[-1, 1], [0.3, -0.6]]]], np.float32)
+    >>> gw.grid_sample(x, grid, padding_mode="border")[0, 0].round(4).tolist()
+    [[0.0, 3.0], [12.0, 3.3]]
+    """
+    return _sample(_spec_codes(mode, padding_mode, align_corners, layout), x, grid, out)
+
+
+def sample(spec: GridSampleSpec, x: Any, grid: Any, *, layout: Layout = "NCHW", out: Any = None) -> Any:
+    """Sample as a convention has it: :func:`grid_sample` with every field of ``spec`` honoured."""
+    return _sample(_codes_of(spec, layout), x, grid, out)
+
+
+def grid_sample_backward(
+    grad_output: Any,
+    x: Any,
+    grid: Any,
+    mode: SamplingMode = "bilinear",
+    padding_mode: PaddingMode = "zeros",
+    align_corners: bool = False,
+    *,
+    layout: Layout = "NCHW",
+    wrt: tuple[GradientTarget, ...] = ("x", "grid"),
+) -> tuple[Any, Any]:
+    """Compute the gradients of :func:`grid_sample` with respect to the image and the grid.
+
+    Parameters
+    ----------
+    grad_output : array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``
+        Gradient of a scalar with respect to the result; of the dtype of ``x``.
+    x, grid, mode, padding_mode, align_corners, layout
+        As in :func:`grid_sample`; ``x`` float16, bfloat16, float32 or float64.
+    wrt : tuple of {"x", "grid"}
+        Which gradients to compute; what is not asked for costs nothing.
+
+    Returns
+    -------
+    grad_x : array like ``x``, or None
+        ``sum over points of grad_output * weight`` at each pixel a point reads: the exact adjoint of
+        :func:`grid_sample` in x.
+    grad_grid : array like ``grid``, or None
+        ``d result / d p`` times ``d p / d g``: S / 2, or (S - 1) / 2 with ``align_corners``.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ModeError, ArgumentError
+        As :func:`grid_sample`.
+
+    Notes
+    -----
+    At kinks as PyTorch has them. ``nearest`` has a grid gradient of 0. With ``border`` the gradient of a coordinate on
+    or beyond the outermost pixel centre is 0; with ``reflection`` it changes sign with each reflection and is 0 where
+    the reflected coordinate is clamped. ``bicubic`` pads its taps, so its grid gradient only has the factor S / 2; the
+    derivatives of its weights are Keys' at the signed distances (the operator page of GridSampler2DGrad prints absolute
+    values, which do not sum to zero). In ``zeros`` mode the fade at the edge is part of the gradient. A coordinate
+    that is not finite has gradient 0.
+
+    float16 and bfloat16 are summed in float32 and rounded once. Sums are cut by shapes alone: the same bits for any
+    number of threads.
+
+    ==================  ==========================================================================================
+    Same as             difference
+    ==================  ==========================================================================================
+    torch               ``torch.ops.aten.grid_sampler_2d_backward``; crashes there on NaN with border or reflection
+    Ascend              ``aclnnGridSampler2DBackward``: :func:`gridwave.like.ascend.grid_sampler_2d_grad`
+    Paddle              grid gradient differs where a coordinate lies on the outermost pixel centre
+    ==================  ==========================================================================================
+
+    References
+    ----------
+    PyTorch 2.13, ``aten/src/ATen/native/cpu/GridSamplerKernel.cpp``.
+
+    Examples
+    --------
+    >>> import numpy as np, gridwave as gw
+    >>> x = np.array([[[[0.0, 1.0, 4.0, 9.0, 16.0]]]])
+    >>> grid = np.array([[[[0.25, 0.0]]]])
+    >>> grad_x, grad_grid = gw.grid_sample_backward(np.ones((1, 1, 1, 1)), x, grid, align_corners=True)
+    >>> grad_x[0, 0, 0].tolist(), grad_grid[0, 0, 0].tolist()
+    ([0.0, 0.0, 0.5, 0.5, 0.0], [10.0, 0.0])
+    """
+    return _backward(_spec_codes(mode, padding_mode, align_corners, layout), grad_output, x, grid, wrt)
+
+
+def sample_backward(
+    spec: GridSampleSpec,
+    grad_output: Any,
+    x: Any,
+    grid: Any,
+    *,
+    layout: Layout = "NCHW",
+    wrt: tuple[GradientTarget, ...] = ("x", "grid"),
+) -> tuple[Any, Any]:
+    """Differentiate :func:`sample`: :func:`grid_sample_backward` with every field of ``spec`` honoured."""
+    return _backward(_codes_of(spec, layout), grad_output, x, grid, wrt)
+
+
+def _backward(codes: tuple[Any, ...], grad_output: Any, x: Any, grid: Any, wrt: Any) -> tuple[Any, Any]:
+    if isinstance(wrt, str):
+        wrt = (wrt,)
+    for target in wrt:
+        parse("wrt", target, GradientTarget)
+    grad_output, _ = as_numpy("grad_output", grad_output)
+    x, give_x = as_numpy("x", x)
+    grid, give_grid = as_numpy("grid", grid)
+    grad_code, x_code, grid_code = dtype_code("grad_output", grad_output), dtype_code("x", x), dtype_code("grid", grid)
+    # Like x in memory too: a channels-last image has a channels-last gradient.
+    grad_x = np.empty_like(x) if "x" in wrt else None
+    grad_grid = np.empty(grid.shape, grid.dtype) if "grid" in wrt else None
+    _core.grid_sample_backward(
+        codes, carrier(grad_output), grad_code, carrier(x), x_code, carrier(grid), grid_code,
+        None if grad_x is None else carrier(grad_x), None if grad_grid is None else carrier(grad_grid),
+    )  # fmt: skip
+    return (
+        grad_x if grad_x is None or give_x is None else give_x(grad_x),
+        grad_grid if grad_grid is None or give_grid is None else give_grid(grad_grid),
+    )
+
+
+def affine_grid(theta: Any, size: Any, align_corners: bool = False, *, singleton: Singleton = "zero") -> Any:
+    """Make the grid of an affine map, for :func:`grid_sample`.
+
+    Parameters
+    ----------
+    theta : array, (N, 2, 3), float16 | bfloat16 | float32 | float64
+        Row k gives coordinate k (x, then y) of the input from (x, y, 1) of the output, both in [-1, 1].
+    size : sequence of 4 int
+        (N, C, H, W) of the image to make; C is not used.
+    align_corners : bool
+        What -1 and 1 mean, as in :func:`grid_sample`.
+    singleton : {"zero", "minus_one"}
+        Coordinate of an axis of length 1 with ``align_corners``: 0 in PyTorch and ONNX Runtime, -1 in the ONNX
+        reference.
+
+    Returns
+    -------
+    array, (N, H, W, 2), of the dtype and kind of ``theta``
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        ``theta`` not (N, 2, 3), ``size`` not four lengths, batch sizes that differ.
+
+    Notes
+    -----
+    ``grid[n, i, j] = theta[n] @ (x_j, y_i, 1)`` with ``x_j = (2 j + 1) / W - 1``, or ``2 j / (W - 1) - 1`` with
+    ``align_corners``; summed in float64, one rounding. NaN in ``theta`` gives NaN.
+
+    Same as ``torch.nn.functional.affine_grid`` and ONNX ``AffineGrid``-20 for images.
+
+    Examples
+    --------
+    >>> import numpy as np, gridwave as gw
+    >>> gw.affine_grid(np.array([[[1.0, 0, 0], [0, 1, 0]]]), (1, 1, 1, 4))[0, 0, :, 0].tolist()
+    [-0.75, -0.25, 0.25, 0.75]
+    """
+    theta, give = as_numpy("theta", theta)
+    code = dtype_code("theta", theta)
+    n, h, w = _image_size(size)
+    grid = np.empty((n, h, w, 2), theta.dtype)
+    flag = _flag("align_corners", align_corners)
+    _core.affine_grid(carrier(theta), code, bool(flag), _singleton_zero(singleton), carrier(grid))
+    return grid if give is None else give(grid)
+
+
+def affine_grid_backward(
+    grad_output: Any, size: Any = None, align_corners: bool = False, *, singleton: Singleton = "zero"
+) -> Any:
+    """Compute the gradient of :func:`affine_grid` with respect to ``theta``.
+
+    Parameters
+    ----------
+    grad_output : array, (N, H, W, 2), float16 | bfloat16 | float32 | float64
+        Gradient of a scalar with respect to the grid.
+    size : sequence of 4 int, optional
+        (N, C, H, W); only checked against ``grad_output``.
+    align_corners, singleton
+        As in :func:`affine_grid`.
+
+    Returns
+    -------
+    array, (N, 2, 3), of the dtype and kind of ``grad_output``
+        ``sum over i, j of grad_output[n, i, j, k] (x_j, y_i, 1)``, summed in float64 row by row, one rounding.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError
+        As :func:`affine_grid`.
+    """
+    grad_output, give = as_numpy("grad_output", grad_output)
+    code = dtype_code("grad_output", grad_output)
+    if size is not None and grad_output.shape[:3] != _image_size(size):
+        raise ShapeError(
+            f"grad_output must have shape (N, H, W, 2) of size {tuple(size)}; got {grad_output.shape}"
+        )
+    n = grad_output.shape[0] if grad_output.ndim else 0
+    grad_theta = np.empty((n, 2, 3), grad_output.dtype)
+    flag = _flag("align_corners", align_corners)
+    _core.affine_grid_backward(
+        carrier(grad_output), code, bool(flag), _singleton_zero(singleton), carrier(grad_theta)
+    )
+    return grad_theta if give is None else give(grad_theta)
+
+
+def _image_size(size: Any) -> tuple[int, int, int]:
+    try:
+        lengths = [int(np.asarray(v).item()) for v in size]
+    except (TypeError, ValueError):
+        raise ArgumentError(f"size must be four lengths (N, C, H, W); got {size!r}") from None
+    if len(lengths) == 5:
+        raise UnsupportedError(f"size must be (N, C, H, W); got {tuple(lengths)}: volumes are not available yet")
+    if len(lengths) != 4:
+        raise ShapeError(f"size must be four lengths (N, C, H, W); got {tuple(lengths)}")
+    if min(lengths) < 0 or min(lengths[2:]) < 1:
+        raise ShapeError(f"size must have N, C >= 0 and H, W >= 1; got {tuple(lengths)}")
+    return lengths[0], lengths[2], lengths[3]
+
+
+def _singleton_zero(singleton: object) -> bool:
+    if singleton not in ("zero", "minus_one"):
+        raise ArgumentError(f"singleton must be 'zero' or 'minus_one'; got {singleton!r}")
+    return singleton == "zero"
