@@ -7,6 +7,9 @@ namespace gw {
 namespace GW_ISA {
 
 void add_forward_kernels(Kernels& k);
+void add_planar_kernels(Kernels& k);
+void add_interleaved_kernels(Kernels& k);
+void add_cubic_kernels(Kernels& k);
 void add_backward_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
@@ -16,6 +19,9 @@ const Kernels& table() {
     k.name = GW_ISA_NAME;
     k.lanes = GW_ISA_LANES;
     add_forward_kernels(k);
+    add_planar_kernels(k);
+    add_interleaved_kernels(k);
+    add_cubic_kernels(k);
     add_backward_kernels(k);
     add_conversions(k);
     return true;
