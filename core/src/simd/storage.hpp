@@ -131,6 +131,7 @@ struct storage;  // compute: the arithmetic type; load/store of one element; of 
 template <>
 struct storage<float> {
   typedef float compute;
+  static constexpr bool has_nan = true;
   static GW_INLINE float load(const float* p) { return *p; }
   static GW_INLINE void store(float* p, float v) { *p = v; }
   static GW_INLINE VF load_vector(const float* p) { return simd<float>::load(p); }
@@ -139,6 +140,7 @@ struct storage<float> {
 template <>
 struct storage<double> {
   typedef double compute;
+  static constexpr bool has_nan = true;
   static GW_INLINE double load(const double* p) { return *p; }
   static GW_INLINE void store(double* p, double v) { *p = v; }
   static GW_INLINE simd<double>::V load_vector(const double* p) { return simd<double>::load(p); }
@@ -147,6 +149,7 @@ struct storage<double> {
 template <>
 struct storage<float16> {
   typedef float compute;
+  static constexpr bool has_nan = true;
   static GW_INLINE float load(const float16* p) { return widen(*p); }
   static GW_INLINE void store(float16* p, float v) { *p = narrow_half(v); }
   static GW_INLINE VF load_vector(const float16* p) { return widen_half((V16)*reinterpret_cast<const V16U*>(p)); }
@@ -155,6 +158,7 @@ struct storage<float16> {
 template <>
 struct storage<bfloat16> {
   typedef float compute;
+  static constexpr bool has_nan = true;
   static GW_INLINE float load(const bfloat16* p) { return widen(*p); }
   static GW_INLINE void store(bfloat16* p, float v) { *p = narrow_bfloat(v); }
   static GW_INLINE VF load_vector(const bfloat16* p) { return widen_bfloat((V16)*reinterpret_cast<const V16U*>(p)); }
@@ -163,6 +167,7 @@ struct storage<bfloat16> {
 template <>
 struct storage<uint8_t> {
   typedef float compute;
+  static constexpr bool has_nan = false;
   static GW_INLINE float load(const uint8_t* p) { return (float)*p; }
   static GW_INLINE void store(uint8_t* p, double v) { *p = (uint8_t)round_saturate(v, 0.0, 255.0); }
   static GW_INLINE void store(uint8_t* p, float v) { *p = (uint8_t)saturate(simd<float>::splat(v), 0.0f, 255.0f)[0]; }
@@ -176,6 +181,7 @@ struct storage<uint8_t> {
 template <>
 struct storage<int8_t> {
   typedef float compute;
+  static constexpr bool has_nan = false;
   static GW_INLINE float load(const int8_t* p) { return (float)*p; }
   static GW_INLINE void store(int8_t* p, double v) { *p = (int8_t)round_saturate(v, -128.0, 127.0); }
   static GW_INLINE void store(int8_t* p, float v) { *p = (int8_t)saturate(simd<float>::splat(v), -128.0f, 127.0f)[0]; }
@@ -189,6 +195,7 @@ struct storage<int8_t> {
 template <>
 struct storage<uint16_t> {
   typedef float compute;
+  static constexpr bool has_nan = false;
   static GW_INLINE float load(const uint16_t* p) { return (float)*p; }
   static GW_INLINE void store(uint16_t* p, double v) { *p = (uint16_t)round_saturate(v, 0.0, 65535.0); }
   static GW_INLINE void store(uint16_t* p, float v) { *p = (uint16_t)saturate(simd<float>::splat(v), 0.0f, 65535.0f)[0]; }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a tile's coordinates mean for one channel plane after another: computed once, used for every channel.
+//
+// A point's two columns are an adjacent pair of pixels that always lies inside the image; where a tap lies outside,
+// the pair is moved inwards and the weight of the missing tap is 0. Blocks of one vector of neighbouring points whose
+// pixels fit in a few rows of one or two vectors are read as windows and permuted in registers.
+#pragma once
+
+#include "sampling/exact.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+// A window costs one or two loads, two permutes and three multiplications a row, a pair two loads and two shuffles a
+// point: beyond these rows pairs are cheaper (Zen 4, 64-byte vectors, measured at 3 to 8 rows).
+constexpr int max_rows = 6;
+
+enum class Reach : uint8_t { outside, pairs, pairs_at_edge, window, double_window };
+
+struct Block {
+  Reach reach;
+  uint8_t rows;   // of a window
+  int32_t base;   // offset of a window's first element in the plane
+};
+
+template <class T>
+struct alignas(64) PlanarTable {
+  static constexpr int lanes = simd<T>::lanes;
+  int32_t upper[tile_points], lower[tile_points];  // offsets of the pair in its two rows
+  T left[tile_points], right[tile_points];         // weights of the columns
+  T above[tile_points], below[tile_points];        // weights of the rows
+  int32_t lane[tile_points];                       // of the left column in its block's window
+  T row_weight[max_rows][tile_points];             // of each window row
+  Block block[tile_points / lanes];
+};
+
+// The adjacent pair of one axis: its first index and two weights.
+template <class T>
+struct Pair {
+  typename simd<T>::I first, index;  // moved inwards; floor of the coordinate
+  typename simd<T>::V near, far;
+};
+
+template <class T>
+GW_INLINE Pair<T> pair_of(typename simd<T>::V p, int64_t size) {
+  typedef simd<T> s;
+  typedef typename s::V V;
+  typedef typename s::I I;
+  Pair<T> r;
+  const V floor = s::floor(p), w = p - floor;
+  r.index = s::to_index(floor);
+  const I last = s::splat_index((typename s::index)(size - 1)), zero = I{};
+  const V a = select((r.index >= zero) & (r.index <= last), s::splat(1) - w, V{});
+  const V b = select((r.index >= zero - 1) & (r.index < last), w, V{});
+  const I second_last = last - 1;
+  r.first = select(r.index < zero, zero, select(r.index > second_last, second_last, r.index));
+  const I shift = r.index - r.first;
+  r.near = select(shift == 0, a, select(shift < zero, b, V{}));
+  r.far = select(shift == 0, b, select(shift > zero, a, V{}));
+  return r;
+}
+
+// Needs width and height of at least 2 and offsets below 2^31.
+template <class T>
+inline void build_table(const SampleJob& job, const Coordinates<T>& at, int count, PlanarTable<T>& table) {
+  typedef simd<T> s;
+  typedef typename s::V V;
+  typedef typename s::I I;
+  const typename s::index row = (typename s::index)job.x_h;
+  for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
+    const Pair<T> x = pair_of<T>(s::load(at.x + i), job.width), y = pair_of<T>(s::load(at.y + i), job.height);
+    s::store(table.left + i, x.near);
+    s::store(table.right + i, x.far);
+    s::store(table.above + i, y.near);
+    s::store(table.below + i, y.far);
+    const I offset = y.first * s::splat_index(row) + x.first;
+    s::store_index(table.upper + i, offset);
+    s::store_index(table.lower + i, offset + s::splat_index(row));
+
+    Block& block = table.block[b];
+    const I inner_x = (x.index >= 0) & (x.index < s::splat_index((typename s::index)(job.width - 1)));
+    const I inner_y = (y.index >= 0) & (y.index < s::splat_index((typename s::index)(job.height - 1)));
+    block.reach = any(~(inner_x & inner_y)) ? Reach::pairs_at_edge : Reach::pairs;
+    const I counts = (x.index >= -1) & (x.index < s::splat_index((typename s::index)job.width)) & (y.index >= -1) &
+                     (y.index < s::splat_index((typename s::index)job.height));
+    if (!any(counts)) {
+      block.reach = Reach::outside;
+      continue;
+    }
+    if constexpr (has_lane_shuffle && sizeof(T) == 4) {
+      // Points outside take no part: they may point anywhere in the window.
+      const I far_off = s::splat_index(0x7fffffff);
+      const int32_t x0 = min_lane(select(counts, x.first, far_off)), x1 = max_lane(select(counts, x.first, I{}));
+      const int32_t y0 = min_lane(select(counts, y.first, far_off)), y1 = max_lane(select(counts, y.first, I{}));
+      const int rows = y1 - y0 + 2, span = x1 - x0 + 2;
+      if (rows > max_rows || span > 2 * s::lanes) continue;
+      // The last row's window must end inside the plane, so it may have to start further left.
+      const int64_t plane = (job.height - 1) * job.x_h + job.width;
+      int64_t base = (int64_t)y0 * job.x_h + x0, shift = 0;
+      const int length = span <= s::lanes ? s::lanes : 2 * s::lanes;
+      const int64_t end = base + (int64_t)(rows - 1) * job.x_h + length;
+      if (end > plane) shift = end - plane;
+      if (shift > base || span + shift > 2 * s::lanes || (length == s::lanes && span + shift > length)) continue;
+      block.reach = length == s::lanes ? Reach::window : Reach::double_window;
+      block.rows = (uint8_t)rows;
+      block.base = (int32_t)(base - shift);
+      const I last_lane = s::splat_index((int32_t)(span - 2 + shift));
+      I lane = x.first - s::splat_index((int32_t)(x0 - shift));
+      lane = select(lane < I{}, I{}, select(lane > last_lane, last_lane, lane));
+      s::store_index(table.lane + i, lane);
+      const I first_row = y.first - s::splat_index(y0);
+      for (int r = 0; r < rows; ++r) {
+        const I d = s::splat_index(r) - first_row;
+        s::store(table.row_weight[r] + i, select(d == 0, y.near, select(d == 1, y.far, V{})));
+      }
+    }
+  }
+}
+
+}  // namespace GW_ISA
+}  // namespace gw
