@@ -1,0 +1,288 @@
+"""``torch.nn.functional.grid_sample`` and ``affine_grid``, and their gradients, without PyTorch."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from gridwave import sampling
+from gridwave.conventions.spec import GridSampleSpec
+from gridwave.conventions.torch import AFFINE_SINGLETON, GRID_SAMPLE
+from gridwave.like._inputs import check_planar, check_same_dtype, output_size
+from gridwave.modes import GradientTarget, PaddingMode, SamplingMode, parse
+
+
+def grid_sample(
+    input: Any,  # noqa: A002
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Any:
+    """Sample ``input`` at the points of ``grid``, as ``torch.nn.functional.grid_sample`` does.
+
+    Parameters
+    ----------
+    input : array, (N, C, H, W), float16 | bfloat16 | float32 | float64
+        The data.
+    grid : array, (N, H_out, W_out, 2), of input's dtype
+        Normalised coordinates; the last axis is (x, y): x runs along W, y along H, y growing downwards. Origin and
+        unit: see ``align_corners``.
+    mode : {"bilinear", "nearest", "bicubic"}
+        How a value between samples is found.
+    padding_mode : {"zeros", "border", "reflection"}
+        What lies outside the input.
+    align_corners : bool, optional
+        True: -1 and 1 are the centres of the corner pixels, False: their outer edges. None warns and means False,
+        as in PyTorch.
+
+    Returns
+    -------
+    array, (N, C, H_out, W_out), of input's dtype
+
+    Raises
+    ------
+    ModeError
+        If a mode is not one of the choices.
+    ShapeError
+        If ranks, batch sizes or the last axis of ``grid`` do not fit, or a spatial axis of ``input`` is empty.
+    DTypeError
+        If the dtypes differ, or are not floating point.
+    UnsupportedError
+        If the data is not 2-D.
+
+    Notes
+    -----
+    With p = ((g + 1) S - 1) / 2, or (g + 1) / 2 (S - 1) with ``align_corners``, for an axis of length S::
+
+        out[n, c, i, j] = sum over taps k, l of  w_k(p_y) w_l(p_x) input[n, c, pad(k), pad(l)]
+
+    ``bilinear`` and ``nearest`` pad the coordinate, ``bicubic`` (Keys, a = -0.75) each of its 16 taps. ``nearest``
+    rounds halves to even. Border and reflection end with a clamp to [0, S - 1].
+
+    A NaN or infinite coordinate, or one of 2^31 samples or more, gives 0 with zeros padding; otherwise it is clamped,
+    and NaN counts as 0. That is PyTorch on CUDA: on the CPU it gives NaN for some of these.
+
+    float16 and bfloat16 are computed in float32 and rounded once; PyTorch's CPU kernels compute coordinates in the
+    16-bit type, and read wrong memory in images of more than 32768 pixels.
+
+    ========================  =====================================================================================
+    Same as                   with
+    ========================  =====================================================================================
+    gridwave.grid_sample      the same arguments
+    ONNX GridSample           mode names of the opset, int ``align_corners``; differs for bicubic with border, and
+                              for nearest with reflection at ties
+    paddle grid_sample        ``align_corners`` given: its default is True
+    ========================  =====================================================================================
+
+    References
+    ----------
+    pytorch/pytorch 2.13, aten/src/ATen/native/GridSampler.h.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(16.0).reshape(1, 1, 4, 4)
+    >>> g = np.array([[[[-1.0, -1.0], [0.3, -0.6]]]])
+    >>> grid_sample(x, g, align_corners=True).round(4)
+    array([[[[0.  , 4.35]]]])
+    """
+    spec = _spec(mode, padding_mode, align_corners)
+    check_planar("input", input)
+    check_planar("grid", grid)
+    check_same_dtype(input=input, grid=grid)
+    return sampling.sample(spec, input, grid)
+
+
+def grid_sample_backward(
+    grad_output: Any,
+    input: Any,  # noqa: A002
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+    output_mask: Sequence[bool] = (True, True),
+) -> tuple[Any, Any]:
+    """Compute the gradients of :func:`grid_sample`, as ``aten::grid_sampler_2d_backward`` does.
+
+    Parameters
+    ----------
+    grad_output : array, (N, C, H_out, W_out), of input's dtype
+        Gradient with respect to the output.
+    input, grid, mode, padding_mode, align_corners
+        As in :func:`grid_sample`.
+    output_mask : (bool, bool)
+        Which of the two gradients to compute.
+
+    Returns
+    -------
+    grad_input : array, (N, C, H, W), or None
+    grad_grid : array, (N, H_out, W_out, 2), or None
+        With respect to normalised coordinates, last axis (x, y).
+
+    Raises
+    ------
+    ArgumentError, ModeError, ShapeError, DTypeError, UnsupportedError
+        As :func:`grid_sample`; also if ``grad_output`` does not have the output's shape.
+
+    Notes
+    -----
+    At kinks as PyTorch: a coordinate exactly on the border counts as outside (gradient 0) with border and reflection
+    padding; on a lattice line the slope is the one to its right; ``nearest`` has a zero gradient with respect to the
+    grid. Non-finite and huge coordinates have gradient 0. PyTorch's CPU kernel crashes on some of them.
+
+    ================================  ============================================
+    Same as                           with
+    ================================  ============================================
+    gridwave.grid_sample_backward     ``wrt`` instead of ``output_mask``
+    aten::grid_sampler_2d_backward    integer codes for the modes
+    ================================  ============================================
+
+    References
+    ----------
+    pytorch/pytorch 2.13, aten/src/ATen/native/GridSampler.cpp.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 4.0, 9.0, 16.0]).reshape(1, 1, 1, 5)
+    >>> g = np.array([0.0, 0.0]).reshape(1, 1, 1, 2)  # x = 0.25 * 2 samples from the centre of the row
+    >>> _, grad = grid_sample_backward(np.ones((1, 1, 1, 1)), x, g, align_corners=True)
+    >>> float(grad[0, 0, 0, 0])  # slope 5 per sample, 2 samples per unit
+    10.0
+    """
+    spec = _spec(mode, padding_mode, align_corners)
+    check_planar("input", input)
+    check_planar("grid", grid)
+    check_planar("grad_output", grad_output)
+    check_same_dtype(grad_output=grad_output, input=input, grid=grid)
+    wants_input, wants_grid = output_mask
+    wrt: tuple[GradientTarget, ...] = (("x",) if wants_input else ()) + (("grid",) if wants_grid else ())
+    if not wrt:
+        return None, None
+    gradients: tuple[Any, Any] = sampling.sample_backward(spec, grad_output, input, grid, wrt=wrt)
+    return gradients
+
+
+def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = None) -> Any:
+    """Build the sampling grid of affine transforms, as ``torch.nn.functional.affine_grid`` does.
+
+    Parameters
+    ----------
+    theta : array, (N, 2, 3), float16 | bfloat16 | float32 | float64
+        One matrix per image. Rows give x and y of the source; columns multiply x, y and 1 of the output.
+    size : sequence of int, (N, C, H, W)
+        Shape of the output image.
+    align_corners : bool, optional
+        True: -1 and 1 are the centres of the corner pixels, False: their outer edges. None warns and means False,
+        as in PyTorch.
+
+    Returns
+    -------
+    array, (N, H, W, 2), of theta's dtype
+        Normalised coordinates, last axis (x, y).
+
+    Raises
+    ------
+    ArgumentError
+        If ``size`` is not positive.
+    ShapeError
+        If ``theta`` is not (N, 2, 3) with the N of ``size``.
+    UnsupportedError
+        For 3-D transforms.
+
+    Notes
+    -----
+    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
+    ``align_corners``; an axis of length 1 then has coordinate 0.
+
+    ========================  =============================================================
+    Same as                   with
+    ========================  =============================================================
+    gridwave.affine_grid      the same arguments
+    ONNX AffineGrid           differs where ``align_corners`` meets an axis of length 1: -1
+    ONNX Runtime AffineGrid   the same, but there it is 1
+    ========================  =============================================================
+
+    References
+    ----------
+    pytorch/pytorch 2.13, aten/src/ATen/native/AffineGridGenerator.cpp.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> affine_grid(np.array([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), align_corners=False)[0, 0]
+    array([[-0.5,  0. ],
+           [ 0.5,  0. ]])
+    """
+    shape = output_size(size)
+    check_planar("theta", theta, rank=3)
+    return sampling.affine_grid(theta, shape, _corners(align_corners), singleton=AFFINE_SINGLETON)
+
+
+def affine_grid_backward(grad_output: Any, size: Sequence[int], align_corners: bool | None = None) -> Any:
+    """Compute the gradient of :func:`affine_grid`, as ``aten::affine_grid_generator_backward`` does.
+
+    Parameters
+    ----------
+    grad_output : array, (N, H, W, 2), float16 | bfloat16 | float32 | float64
+        Gradient with respect to the grid.
+    size, align_corners
+        As in :func:`affine_grid`.
+
+    Returns
+    -------
+    array, (N, 2, 3), of grad_output's dtype
+        Gradient with respect to theta.
+
+    Raises
+    ------
+    ArgumentError, ShapeError, UnsupportedError
+        As :func:`affine_grid`; also if ``grad_output`` is not (N, H, W, 2).
+
+    Notes
+    -----
+    grad_theta[n, a] = sum over i, j of grad_output[n, i, j, a] (x_j, y_i, 1).
+
+    ================================  ======================
+    Same as                           with
+    ================================  ======================
+    gridwave.affine_grid_backward     the same arguments
+    ================================  ======================
+
+    References
+    ----------
+    pytorch/pytorch 2.13, aten/src/ATen/native/AffineGridGenerator.cpp.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> affine_grid_backward(np.ones((1, 1, 2, 2)), (1, 1, 1, 2), align_corners=False)
+    array([[[0., 0., 2.],
+            [0., 0., 2.]]])
+    """
+    shape = output_size(size)
+    check_planar("grad_output", grad_output)
+    return sampling.affine_grid_backward(grad_output, shape, _corners(align_corners), singleton=AFFINE_SINGLETON)
+
+
+def _corners(align_corners: bool | None) -> bool:
+    if align_corners is None:
+        warnings.warn(
+            "align_corners was left out and means False, as in PyTorch since 1.3; say which you want", stacklevel=4
+        )
+    return bool(align_corners)
+
+
+def _spec(mode: str, padding_mode: str, align_corners: bool | None) -> GridSampleSpec:
+    parse("mode", mode, SamplingMode)
+    parse("padding_mode", padding_mode, PaddingMode)
+    return _cached_spec(mode, padding_mode, _corners(align_corners))
+
+
+@cache
+def _cached_spec(mode: Any, padding_mode: Any, align_corners: bool) -> GridSampleSpec:
+    return replace(GRID_SAMPLE, mode=mode, padding_mode=padding_mode, align_corners=align_corners)

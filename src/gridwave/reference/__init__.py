@@ -1,0 +1,6 @@
+"""The slow twins: float64 NumPy, written from the specification, sharing no code with the compiled core."""
+
+from gridwave.reference.affine_grid import affine_grid as affine_grid
+from gridwave.reference.affine_grid import affine_grid_backward as affine_grid_backward
+from gridwave.reference.grid_sample import grid_sample as grid_sample
+from gridwave.reference.grid_sample import grid_sample_backward as grid_sample_backward
