@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
+import subprocess
+import sys
 import zlib
 from pathlib import Path
 
@@ -78,6 +80,11 @@ def test_every_suffix_is_written_in_its_format(suffix: str, tmp_path: Path) -> N
     steps._write(np.zeros((8, 8, 3), np.uint8), tmp_path / f"out{suffix}")
     with Image.open(tmp_path / f"out{suffix}") as picture:
         assert picture.format == steps.SUFFIXES[suffix]
+
+
+def test_importing_the_demo_draws_in_neither_matplotlib_nor_pillow() -> None:
+    code = "import sys, gridwave.demo; sys.exit('matplotlib' in sys.modules or 'PIL' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # --- the steps

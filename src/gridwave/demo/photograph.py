@@ -32,7 +32,10 @@ def default_photograph() -> Path:
     """Return the path of a photograph that matplotlib ships: Grace Hopper, a public-domain portrait."""
     import matplotlib
 
-    return Path(matplotlib.get_data_path(), "sample_data", "grace_hopper.jpg")
+    path = Path(matplotlib.get_data_path(), "sample_data", "grace_hopper.jpg")
+    if not path.is_file():  # some distributions package matplotlib without its samples
+        raise ArgumentError("image must be given: the matplotlib installed here comes without its sample pictures")
+    return path
 
 
 def load(path: Path, long_side: int, progress: Callable[[str], None]) -> NDArray[np.float32]:

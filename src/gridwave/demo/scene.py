@@ -95,7 +95,7 @@ def _camera(height: int, width: int, view_size: tuple[int, int]) -> tuple[homogr
 def _photograph(
     photo: Picture, ground_to_view: homography.Matrix, poster_to_ground: homography.Matrix, view_size: tuple[int, int]
 ) -> Picture:
-    """Draw sky, pavement, the poster's shadow and the poster, each layer through ``grid_sample``."""
+    """Draw the ground, shadow, haze and sky, then the poster; ground and poster through ``grid_sample``."""
     height, width = photo.shape[2:]
     inverse = homography.inverse(ground_to_view)
     in_front = inverse @ np.array([view_size[1] / 2, view_size[0], 1.0])
