@@ -1,0 +1,1 @@
+"""Showing records: in the terminal (rich), as JSON, as Markdown, as plots (matplotlib)."""
