@@ -361,7 +361,7 @@ def test_torch_agrees_on_affine_grid(size: tuple[int, ...], corners: bool) -> No
 
 # -------------------------------------------------------------------------------------------------------- mutations
 # Mistakes that real kernels have had. Each must be seen by a number worked by hand, and by the judge of recorded
-# cases when the mutated twin answers them.
+# cases when the mutated twin answers them. (Padding of quantised data with 0 is for the quantised operators.)
 
 
 def swap_x_and_y(m: pytest.MonkeyPatch) -> None:

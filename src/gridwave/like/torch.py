@@ -90,7 +90,7 @@ def grid_sample(
     >>> grid_sample(x, g, align_corners=True).round(4)
     array([[[[0.  , 4.35]]]])
     """
-    spec = _spec(mode, padding_mode, align_corners)
+    spec = _spec(mode, padding_mode, _corners(align_corners))
     check_planar("input", input)
     check_planar("grid", grid)
     check_same_dtype(input=input, grid=grid)
@@ -154,13 +154,13 @@ def grid_sample_backward(
     >>> float(grad[0, 0, 0, 0])  # slope 5 per sample, 2 samples per unit
     10.0
     """
-    spec = _spec(mode, padding_mode, align_corners)
+    spec = _spec(mode, padding_mode, _corners(align_corners))
     check_planar("input", input)
     check_planar("grid", grid)
     check_planar("grad_output", grad_output)
     check_same_dtype(grad_output=grad_output, input=input, grid=grid)
-    wants_input, wants_grid = output_mask
-    wrt: tuple[GradientTarget, ...] = (("x",) if wants_input else ()) + (("grid",) if wants_grid else ())
+    targets: tuple[GradientTarget, ...] = ("x", "grid")
+    wrt = tuple(target for target, wanted in zip(targets, output_mask, strict=True) if wanted)
     if not wrt:
         return None, None
     gradients: tuple[Any, Any] = sampling.sample_backward(spec, grad_output, input, grid, wrt=wrt)
@@ -272,15 +272,15 @@ def affine_grid_backward(grad_output: Any, size: Sequence[int], align_corners: b
 def _corners(align_corners: bool | None) -> bool:
     if align_corners is None:
         warnings.warn(
-            "align_corners was left out and means False, as in PyTorch since 1.3; say which you want", stacklevel=4
+            "align_corners was left out and means False, as in PyTorch since 1.3; say which you want", stacklevel=3
         )
     return bool(align_corners)
 
 
-def _spec(mode: str, padding_mode: str, align_corners: bool | None) -> GridSampleSpec:
+def _spec(mode: str, padding_mode: str, align_corners: bool) -> GridSampleSpec:
     parse("mode", mode, SamplingMode)
     parse("padding_mode", padding_mode, PaddingMode)
-    return _cached_spec(mode, padding_mode, _corners(align_corners))
+    return _cached_spec(mode, padding_mode, align_corners)
 
 
 @cache
