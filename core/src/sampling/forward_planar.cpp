@@ -53,12 +53,13 @@ static __attribute__((noinline)) typename simd<T>::V settle(const SampleJob& job
 }
 
 template <class S, class T>
-static void bilinear_plane(const SampleJob& job, const S* plane, const Coordinates<T>& at, const PlanarTable<T>& table,
-                           int count, S* out) {
+static void bilinear_plane(const SampleJob& job, const S* plane, const S* next_plane, const Coordinates<T>& at,
+                           const PlanarTable<T>& table, int count, S* out) {
   typedef simd<T> s;
   typedef typename s::V V;
   for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
     const Block& block = table.block[b];
+    if (next_plane) fetch<S, T>(next_plane, job.x_h, block);
     V v;
     bool check = storage<S>::has_nan;
     switch (block.reach) {
@@ -87,6 +88,7 @@ template <class S>
 static void bilinear_piece(const SampleJob& job, const Piece& piece) {
   typedef typename storage<S>::compute T;
   if (job.width < 2 || job.height < 2) return sample_piece_exact<S, T>(job, piece);
+  const bool far = job.height * job.x_h * (int64_t)sizeof(S) > far_plane_bytes;
   Coordinates<T> at;
   PlanarTable<T> table;
   int count = 0;
@@ -95,9 +97,11 @@ static void bilinear_piece(const SampleJob& job, const Piece& piece) {
       count = coordinates<T>(job, n, piece, at);
       build_table<T>(job, at, count, table);
     }
-    for (int64_t c = piece.c0; c < piece.c1; ++c) {
-      const S* plane = static_cast<const S*>(job.x) + n * job.x_n + c * job.x_c;
-      bilinear_plane<S, T>(job, plane, at, table, count,
+    const S* plane = static_cast<const S*>(job.x) + n * job.x_n + piece.c0 * job.x_c;
+    if (far)
+      for (int b = 0, i = 0; i < count; ++b, i += simd<T>::lanes) fetch<S, T>(plane, job.x_h, table.block[b]);
+    for (int64_t c = piece.c0; c < piece.c1; ++c, plane += job.x_c) {
+      bilinear_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, at, table, count,
                            static_cast<S*>(job.out) + n * job.o_n + c * job.o_c + piece.first);
     }
   }

@@ -13,9 +13,8 @@ struct SamplePlan {
   gw_tensor x_given, x, grid, out;  // canonical axis order N, C, H, W (grid: N, H, W, 2); x as kernels read it
   bool pack_x, pack_out;            // kernels want a contiguous copy
   SamplePiece kernel;
-  int64_t batch_blocks, batches_per_block;
-  int64_t tiles, tiles_per_row, channel_blocks, channels_per_block;
-  int32_t tile_rows, tile_length;
+  int64_t batch_blocks, batches_per_block, channel_blocks, channels_per_block;
+  int64_t columns, rows, rows_per_piece, row_blocks, tile_length;  // of tiles
   double cost_ns;
 };
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward kernels of one instruction set: nearest, channels first. The coordinate stage has rounded already.
+#include "cpu/kernels.hpp"
+#include "sampling/planar_table.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+template <class T>
+struct alignas(64) NearestTable {
+  int32_t offset[tile_points];  // in the plane; 0 where the point lies outside
+  int32_t keep[tile_points];    // -1, or 0 where the point lies outside
+  int32_t lane[tile_points], row[tile_points];  // in the block's window
+  Block block[tile_points / simd<T>::lanes];
+};
+
+template <class T>
+static void build_table(const SampleJob& job, const Coordinates<T>& at, int count, NearestTable<T>& table) {
+  typedef simd<T> s;
+  typedef typename s::I I;
+  const I width = s::splat_index((typename s::index)job.width), height = s::splat_index((typename s::index)job.height);
+  for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
+    const I x = s::to_index(s::load(at.x + i)), y = s::to_index(s::load(at.y + i));
+    const I inside = (x >= 0) & (x < width) & (y >= 0) & (y < height);
+    s::store_index(table.offset + i, (y * s::splat_index((typename s::index)job.x_h) + x) & inside);
+    s::store_index(table.keep + i, inside);
+    Block& block = table.block[b];
+    block.reach = !any(inside) ? Reach::outside : any(~inside) ? Reach::pairs_at_edge : Reach::pairs;
+    if constexpr (has_lane_shuffle && sizeof(T) == 4) {
+      I lane, row;
+      if (block.reach == Reach::outside || !fit_window<0>(job, x, y, inside, 1, block, lane, row)) continue;
+      s::store_index(table.lane + i, lane);
+      s::store_index(table.row + i, row | ~inside);  // row -1 is in no window
+    }
+  }
+}
+
+template <bool two, class S>
+GW_INLINE VF pick_window(const S* plane, int64_t stride, const NearestTable<float>& table, const Block& block, int i) {
+  typedef simd<float> s;
+  const VI lane = s::load_index(table.lane + i), row = s::load_index(table.row + i);
+  const S* p = plane + block.base;
+  VF v = VF{};
+  for (int r = 0; r < block.rows; ++r, p += stride) {
+    const VF a = storage<S>::load_vector(p);
+    const VF picked = two ? __builtin_shuffle(a, storage<S>::load_vector(p + s::lanes), lane) : __builtin_shuffle(a, lane);
+    v = select(row == s::splat_index(r), picked, v);
+  }
+  return v;
+}
+
+template <class S, class T>
+static void nearest_plane(const SampleJob& job, const S* plane, const S* next_plane, const NearestTable<T>& table,
+                          int count, S* out) {
+  constexpr int lanes = simd<T>::lanes;
+  for (int b = 0, i = 0; i < count; ++b, i += lanes) {
+    const Block& block = table.block[b];
+    if (next_plane) fetch<S, T>(next_plane, job.x_h, block);
+    const int here = min_of(lanes, count - i);
+    if constexpr (sizeof(T) == 4) {
+      if (here == lanes && block.reach == Reach::window) {
+        storage<S>::store_vector(out + i, pick_window<false>(plane, job.x_h, table, block, i));
+        continue;
+      }
+      if (here == lanes && block.reach == Reach::double_window) {
+        storage<S>::store_vector(out + i, pick_window<true>(plane, job.x_h, table, block, i));
+        continue;
+      }
+    }
+    if (block.reach == Reach::outside) {
+      memset(out + i, 0, sizeof(S) * (size_t)here);
+    } else if (here == lanes && block.reach == Reach::pairs) {
+      for (int k = 0; k < lanes; ++k) out[i + k] = plane[table.offset[i + k]];
+    } else {
+      for (int k = 0; k < here; ++k) out[i + k] = table.keep[i + k] ? plane[table.offset[i + k]] : S{};
+    }
+  }
+}
+
+template <class S>
+static void nearest_piece(const SampleJob& job, const Piece& piece) {
+  typedef typename storage<S>::compute T;
+  const bool far = job.height * job.x_h * (int64_t)sizeof(S) > far_plane_bytes;
+  Coordinates<T> at;
+  NearestTable<T> table;
+  int count = 0;
+  for (int64_t n = piece.n0; n < piece.n1; ++n) {
+    if (n == piece.n0 || job.g_n != 0) {
+      count = coordinates<T>(job, n, piece, at);
+      build_table<T>(job, at, count, table);
+    }
+    const S* plane = static_cast<const S*>(job.x) + n * job.x_n + piece.c0 * job.x_c;
+    if (far)
+      for (int b = 0, i = 0; i < count; ++b, i += simd<T>::lanes) fetch<S, T>(plane, job.x_h, table.block[b]);
+    for (int64_t c = piece.c0; c < piece.c1; ++c, plane += job.x_c)
+      nearest_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, table, count,
+                          static_cast<S*>(job.out) + n * job.o_n + c * job.o_c + piece.first);
+  }
+}
+
+void add_nearest_kernels(Kernels& k) {
+  SamplePiece(&nearest)[type_count][2] = k.forward[GW_NEAREST];
+  nearest[GW_FLOAT32][0] = nearest_piece<float>;
+  nearest[GW_FLOAT64][0] = nearest_piece<double>;
+  nearest[GW_FLOAT16][0] = nearest_piece<float16>;
+  nearest[GW_BFLOAT16][0] = nearest_piece<bfloat16>;
+  nearest[GW_UINT8][0] = nearest_piece<uint8_t>;
+  nearest[GW_INT8][0] = nearest_piece<int8_t>;
+  nearest[GW_UINT16][0] = nearest_piece<uint16_t>;
+}
+
+}  // namespace GW_ISA
+}  // namespace gw
