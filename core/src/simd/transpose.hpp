@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Square transposes in registers, as wide as a vector of floats, and copies between planes and blocks of channels.
+#pragma once
+
+#include "simd/storage.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+GW_INLINE void transpose(VF (&r)[simd<float>::lanes]) {
+#if defined(__AVX512F__)
+  __m512 t[16], u[16];
+  for (int i = 0; i < 16; i += 2) {
+    t[i] = _mm512_unpacklo_ps((__m512)r[i], (__m512)r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_ps((__m512)r[i], (__m512)r[i + 1]);
+  }
+  for (int i = 0; i < 16; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      const __m512d a = _mm512_castps_pd(t[i + k]), b = _mm512_castps_pd(t[i + k + 2]);
+      u[i + 2 * k] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, b));
+      u[i + 2 * k + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, b));
+    }
+  for (int k = 0; k < 4; ++k) {
+    const __m512 a = _mm512_shuffle_f32x4(u[k], u[k + 4], 0x88), b = _mm512_shuffle_f32x4(u[k], u[k + 4], 0xdd);
+    const __m512 c = _mm512_shuffle_f32x4(u[k + 8], u[k + 12], 0x88), d = _mm512_shuffle_f32x4(u[k + 8], u[k + 12], 0xdd);
+    r[k] = (VF)_mm512_shuffle_f32x4(a, c, 0x88);
+    r[k + 8] = (VF)_mm512_shuffle_f32x4(a, c, 0xdd);
+    r[k + 4] = (VF)_mm512_shuffle_f32x4(b, d, 0x88);
+    r[k + 12] = (VF)_mm512_shuffle_f32x4(b, d, 0xdd);
+  }
+#elif defined(__AVX2__)
+  __m256 t[8], u[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm256_unpacklo_ps((__m256)r[i], (__m256)r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_ps((__m256)r[i], (__m256)r[i + 1]);
+  }
+  for (int i = 0; i < 8; i += 4)
+    for (int k = 0; k < 2; ++k) {
+      const __m256d a = _mm256_castps_pd(t[i + k]), b = _mm256_castps_pd(t[i + k + 2]);
+      u[i + 2 * k] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, b));
+      u[i + 2 * k + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, b));
+    }
+  for (int k = 0; k < 4; ++k) {
+    r[k] = (VF)_mm256_permute2f128_ps(u[k], u[k + 4], 0x20);
+    r[k + 4] = (VF)_mm256_permute2f128_ps(u[k], u[k + 4], 0x31);
+  }
+#else
+  const VI even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+  const VF a = __builtin_shuffle(r[0], r[1], even), b = __builtin_shuffle(r[0], r[1], odd);
+  const VF c = __builtin_shuffle(r[2], r[3], even), d = __builtin_shuffle(r[2], r[3], odd);
+  r[0] = __builtin_shuffle(a, c, low);
+  r[1] = __builtin_shuffle(b, d, low);
+  r[2] = __builtin_shuffle(a, c, high);
+  r[3] = __builtin_shuffle(b, d, high);
+#endif
+}
+
+typedef float VF4 __attribute__((vector_size(16)));
+typedef float VF4U __attribute__((vector_size(16), aligned(4), may_alias));
+
+GW_INLINE VF4 load4(const float* p) { return *reinterpret_cast<const VF4U*>(p); }
+GW_INLINE void store4(float* p, VF4 v) { *reinterpret_cast<VF4U*>(p) = v; }
+
+// Four vectors of four to their transpose.
+GW_INLINE void transpose4(VF4 (&r)[4]) {
+  typedef int32_t VI4 __attribute__((vector_size(16)));
+  const VI4 even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
+  const VF4 a = __builtin_shuffle(r[0], r[1], even), b = __builtin_shuffle(r[0], r[1], odd);
+  const VF4 c = __builtin_shuffle(r[2], r[3], even), d = __builtin_shuffle(r[2], r[3], odd);
+  r[0] = __builtin_shuffle(a, c, low);
+  r[1] = __builtin_shuffle(b, d, low);
+  r[2] = __builtin_shuffle(a, c, high);
+  r[3] = __builtin_shuffle(b, d, high);
+}
+
+// `count` elements of each of `channels` <= lanes planes, `step` apart, to blocks of one vector; missing channels are 0.
+template <class S>
+inline void planes_to_blocks(const S* plane, int64_t step, int channels, int64_t count, float* block) {
+  constexpr int lanes = simd<float>::lanes;
+  int64_t p = 0;
+  for (; p + lanes <= count; p += lanes) {
+    VF r[lanes];
+    for (int c = 0; c < lanes; ++c) r[c] = c < channels ? storage<S>::load_vector(plane + c * step + p) : VF{};
+    transpose(r);
+    for (int k = 0; k < lanes; ++k) simd<float>::store(block + (p + k) * lanes, r[k]);
+  }
+  for (; p < count; ++p)
+    for (int c = 0; c < lanes; ++c) block[p * lanes + c] = c < channels ? storage<S>::load(plane + c * step + p) : 0.0f;
+}
+
+// The same to blocks of four floats, for images of few channels.
+template <class S>
+inline void planes_to_pixels(const S* plane, int64_t step, int channels, int64_t count, float* pixel) {
+  int64_t p = 0;
+  for (; p + 4 <= count; p += 4) {
+    VF4 r[4];
+    for (int c = 0; c < 4; ++c)
+      for (int k = 0; k < 4; ++k) r[c][k] = c < channels ? storage<S>::load(plane + c * step + p + k) : 0.0f;
+    transpose4(r);
+    for (int k = 0; k < 4; ++k) store4(pixel + (p + k) * 4, r[k]);
+  }
+  for (; p < count; ++p)
+    for (int c = 0; c < 4; ++c) pixel[p * 4 + c] = c < channels ? storage<S>::load(plane + c * step + p) : 0.0f;
+}
+
+}  // namespace GW_ISA
+}  // namespace gw
