@@ -2,6 +2,7 @@
 // The kernel table: one per instruction set, filled by code compiled for it, chosen once at load.
 #pragma once
 
+#include "sampling/backward.hpp"
 #include "sampling/job.hpp"
 
 namespace gw {
@@ -14,7 +15,8 @@ struct Kernels {
   int32_t lanes;                                         // floats in a vector
   SamplePiece forward[mode_count][type_count][2];        // [mode][type of x][layout]
   SamplePiece forward_exact[type_count][2];              // [type of x][coordinates in double]
-  BackwardPiece backward[mode_count][type_count];
+  BackwardKernel backward[mode_count][type_count];        // [mode][type of x]; floats only
+  BackwardKernel backward_exact[type_count];
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
   void (*narrow)(int32_t type, const float* from, void* to, int64_t count);
 };

@@ -1,12 +1,200 @@
 // SPDX-License-Identifier: Apache-2.0
+// The gradient of grid_sample from checked arrays to pieces of work.
+#include <memory>
+#include <new>
+
+#include "cpu/kernels.hpp"
 #include "failure.hpp"
 #include "sampling/grid_sample.hpp"
+#include "tensor.hpp"
+#include "threads/pool.hpp"
 
 namespace gw {
+namespace {
 
-gw_status grid_sample_backward(const gw_grid_sample_spec&, const gw_tensor&, const gw_tensor&, const gw_tensor&,
-                               const gw_tensor*, const gw_tensor*) {
-  fail(GW_ERROR_UNSUPPORTED, "grid_sample_backward is not available yet");
+void check_like(const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
+  bool fits = t.rank == model.rank;
+  for (int i = 0; fits && i < t.rank; ++i) fits = t.shape[i] == model.shape[i];
+  if (!fits)
+    fail(GW_ERROR_SHAPE, "%s must have the shape of %s, %s; got %s", name, model_name, shape_text(model).c_str(),
+         shape_text(t).c_str());
+  if (t.dtype != model.dtype)
+    fail(GW_ERROR_DTYPE, "%s must have the dtype of %s, %s; got %s", name, model_name, type_name(model.dtype),
+         type_name(t.dtype));
+}
+
+void check_arguments(const gw_grid_sample_spec& spec, const gw_tensor& grad_output, const gw_tensor& x,
+                     const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid) {
+  check_spec(spec);
+  if (grad_x == nullptr && grad_grid == nullptr)
+    fail(GW_ERROR_ARGUMENT, "grad_x and grad_grid are both null: ask for at least one gradient");
+  check_sampling_inputs(spec, x, grid, false);
+  if (!is_float(x.dtype))
+    fail(GW_ERROR_DTYPE, "x must be float16, bfloat16, float32 or float64 to have a gradient; got %s",
+         type_name(x.dtype));
+  check_tensor("grad_output", grad_output, false);
+  const gw_tensor image = canonical(spec, x);
+  gw_tensor wanted = grad_output;
+  wanted.rank = 4;
+  const int64_t planar[4] = {image.shape[0], image.shape[1], grid.shape[1], grid.shape[2]};
+  const int64_t interleaved[4] = {planar[0], planar[2], planar[3], planar[1]};
+  bool fits = grad_output.rank == 4;
+  for (int i = 0; i < 4; ++i) {
+    wanted.shape[i] = (spec.layout == GW_NCHW ? planar : interleaved)[i];
+    fits = fits && grad_output.shape[i] == wanted.shape[i];
+  }
+  if (!fits)
+    fail(GW_ERROR_SHAPE, "grad_output must have the shape of the output, %s; got %s", shape_text(wanted).c_str(),
+         shape_text(grad_output).c_str());
+  if (grad_output.dtype != x.dtype)
+    fail(GW_ERROR_DTYPE, "grad_output must have the dtype of x, %s; got %s", type_name(x.dtype),
+         type_name(grad_output.dtype));
+  const gw_tensor* const inputs[3] = {&grad_output, &x, &grid};
+  static const char* const input_names[3] = {"grad_output", "x", "grid"};
+  const auto check_output = [&](const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
+    check_tensor(name, t, false);
+    check_like(name, t, model_name, model);
+    check_writable(name, t);
+    for (int i = 0; i < 3; ++i) check_no_overlap(name, t, input_names[i], *inputs[i]);
+  };
+  if (grad_x) check_output("grad_x", *grad_x, "x", x);
+  if (grad_grid) check_output("grad_grid", *grad_grid, "grid", grid);
+  if (grad_x && grad_grid) check_no_overlap("grad_x", *grad_x, "grad_grid", *grad_grid);
+}
+
+struct Freed {
+  void operator()(void* p) const { ::operator delete(p, std::align_val_t{64}); }
+};
+typedef std::unique_ptr<void, Freed> Memory;
+int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+Memory allocate(int64_t count, int64_t bytes) {
+  int64_t all;
+  if (__builtin_mul_overflow(count, bytes, &all)) throw std::bad_alloc();
+  return Memory(::operator new((size_t)all, std::align_val_t{64}));
+}
+void* at(const Memory& memory, int64_t index, int64_t bytes) { return static_cast<char*>(memory.get()) + index * bytes; }
+
+// How a call is cut: by shapes alone.
+struct Cut {
+  int64_t groups, channels_per_group, bands, rows_per_band;
+};
+
+Cut cut(const BackwardJob& job, const BackwardKernel&) {
+  Cut c;
+  c.groups = job.channels > 0 ? 1 : 0;
+  c.channels_per_group = job.channels;
+  c.bands = 1;
+  c.rows_per_band = job.height;
+  return c;
+}
+
+double value_cost(const BackwardJob& job) {
+  static const double by_mode[] = {3, 2, 10};
+  return by_mode[job.spec.mode];
+}
+
+// Adds the groups' sums, in order, into grad_grid.
+template <class T>
+void write_element(const Kernels& k, void* to, int64_t offset, int32_t type, T value) {
+  switch (type) {
+    case GW_FLOAT32: static_cast<float*>(to)[offset] = (float)value; break;
+    case GW_FLOAT64: static_cast<double*>(to)[offset] = (double)value; break;
+    default: {
+      const float v = (float)value;
+      k.narrow(type, &v, static_cast<uint16_t*>(to) + offset, 1);
+    }
+  }
+}
+
+template <class T>
+void combine(const Kernels& k, const BackwardJob& job, const T* sums, int64_t groups, const gw_tensor& to, int64_t n,
+             int64_t first, int64_t last) {
+  const int64_t step = 2 * job.points();
+  for (int64_t p = first; p < last; ++p)
+    for (int64_t axis = 0; axis < 2; ++axis) {
+      T sum = T(0);
+      for (int64_t g = 0; g < groups; ++g) sum = g == 0 ? sums[2 * p + axis] : sum + sums[g * step + 2 * p + axis];
+      write_element<T>(k, to.data,
+                       n * to.stride[0] + p / job.out_width * to.stride[1] + p % job.out_width * to.stride[2] +
+                           axis * to.stride[3],
+                       to.dtype, sum);
+    }
+}
+
+}  // namespace
+
+gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor& grad_output, const gw_tensor& x,
+                               const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid) {
+  check_arguments(spec, grad_output, x, grid, grad_x, grad_grid);
+  const gw_tensor image = canonical(spec, x), go = canonical(spec, grad_output);
+  const gw_tensor gx = grad_x ? canonical(spec, *grad_x) : gw_tensor{};
+  BackwardJob job = {};
+  static_cast<SampleJob&>(job) = describe(spec, image, grid);
+  job.x = x.data;
+  job.grid = grid.data;
+  job.grad_output = go.data;
+  job.go_n = go.stride[0];
+  job.go_c = go.stride[1];
+  job.go_h = go.stride[2];
+  job.go_w = go.stride[3];
+  job.grad_x = gx.data;
+  job.gx_n = gx.stride[0];
+  job.gx_c = gx.stride[1];
+  job.gx_h = gx.stride[2];
+  job.gx_w = gx.stride[3];
+  if (job.batches == 0) return GW_OK;
+
+  const Kernels& k = kernels();
+  const BackwardKernel kernel = job.wide ? k.backward_exact[job.x_type] : k.backward[spec.mode][job.x_type];
+  const Cut c = cut(job, kernel);
+  const int64_t groups = c.groups, bands = c.bands, sum_size = job.x_type == GW_FLOAT64 ? 8 : 4;
+  const int64_t pieces = job.batches * groups * bands;
+  const double cost =
+      value_cost(job) * (double)job.points() * (double)job.batches * (double)job.channels +
+      0.3 * (double)job.height * (double)job.width * (double)job.batches * (double)job.channels;
+  const auto piece_at = [&](int64_t index) {
+    BackwardPiece piece = {};
+    const int64_t band = index % bands, group = index / bands % groups;
+    piece.n = index / bands / groups;
+    piece.c0 = group * c.channels_per_group;
+    piece.c1 = piece.c0 + c.channels_per_group < job.channels ? piece.c0 + c.channels_per_group : job.channels;
+    piece.y0 = band * c.rows_per_band;
+    piece.y1 = piece.y0 + c.rows_per_band < job.height ? piece.y0 + c.rows_per_band : job.height;
+    return piece;
+  };
+
+  const int64_t sums_bytes = 2 * job.points() * sum_size;
+  Memory sums;
+  if (grad_grid) sums = allocate(job.batches * (groups > 0 ? groups : 1), sums_bytes);
+  const int workers = workers_for(pieces, cost);
+  Memory scratch;
+  int64_t scratch_bytes = 0;
+  if (pieces > 0) {
+    scratch_bytes = rounded(kernel.scratch_bytes(job, piece_at(0)));
+    scratch = allocate(workers, scratch_bytes);
+  }
+  Outcome outcome = parallel_for_with(workers, pieces, cost, [&](int64_t index, int worker) {
+    BackwardPiece piece = piece_at(index);
+    piece.scratch = at(scratch, worker, scratch_bytes);
+    piece.sums = grad_grid ? at(sums, index / bands, sums_bytes) : nullptr;
+    kernel.run(job, piece);
+  });
+  if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
+  if (!grad_grid || job.points() == 0) return GW_OK;
+
+  constexpr int64_t run = 4096;
+  const int64_t runs = (job.points() + run - 1) / run;
+  outcome = parallel_for(runs * job.batches, 4.0 * (double)job.points() * (double)job.batches,
+                         [&](int64_t index, int) {
+                           const int64_t n = index / runs, first = index % runs * run;
+                           const int64_t last = first + run < job.points() ? first + run : job.points();
+                           const void* from = at(sums, n * groups, sums_bytes);
+                           if (sum_size == 8)
+                             combine(k, job, static_cast<const double*>(from), groups, *grad_grid, n, first, last);
+                           else
+                             combine(k, job, static_cast<const float*>(from), groups, *grad_grid, n, first, last);
+                         });
+  return outcome == Outcome::interrupted ? GW_ERROR_INTERRUPTED : GW_OK;
 }
 
 }  // namespace gw

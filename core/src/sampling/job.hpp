@@ -33,11 +33,6 @@ struct SampleJob {
   void* out;
   int64_t o_n, o_c;
 
-  // backward: grad_output has the shape and memory rules of out; grad_x those of x, contiguous; both may be null
-  const void* grad_output;
-  void* grad_x;
-  void* grad_grid;                                 // contiguous (N, Ho, Wo, 2), of grid's type
-
   int64_t points() const { return out_height * out_width; }
 };
 
@@ -50,16 +45,5 @@ struct Piece {
 };
 
 typedef void (*SamplePiece)(const SampleJob&, const Piece&);
-
-// One piece of backward work owns its destinations: image n, channels [c0, c1) of grad_x. Its share of grad_grid, summed
-// over its channels, goes to `partial` (points x 2, float or double); shares are added in a fixed order afterwards.
-struct BackwardWork {
-  int64_t n, c0, c1;
-  void* partial;   // null: grad_grid is not wanted
-  bool wants_x;
-  void* scratch;   // backward_scratch_bytes of memory, this piece's own, aligned to 64
-};
-
-typedef void (*BackwardPiece)(const SampleJob&, const BackwardWork&);
 
 }  // namespace gw
