@@ -33,6 +33,7 @@ app = App(
     help_epilogue="Exit codes: 0 clean, 1 findings, 2 bad usage, 3 could not run.",
     version=__version__,
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 # Named by path, so that only the command that runs is imported.
 app.command("gridwave.cli.bench:app", name="bench", help="Compare with the installed peers, cell by cell.")
