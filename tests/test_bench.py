@@ -55,6 +55,8 @@ class Twin(Arm):
             results: tuple[Any, ...] = (reference.grid_sample(x, arrays.grid, spec),)
         else:
             results = reference.grid_sample_backward(to_nchw(arrays.grad_output, cell), x, arrays.grid, spec)
+        if cell.dtype == "uint8":
+            results = tuple(np.clip(np.rint(r), 0, 255) for r in results)
         rounded = tuple((r + self.off).astype(arrays.x.dtype) for r in results)
         return lambda: rounded
 
@@ -224,6 +226,12 @@ def test_wrong_arm_is_caught_and_not_counted(cell: Cell) -> None:
     assert record.best_peer == "right"
     assert not any(a.check and a.check.passed for a in record.arms if a.name in {"wrong", "nan"})
     assert "no such kernel" in next(a.note for a in record.arms if a.name == "broken")
+
+
+def test_integers_are_rounded_and_saturated() -> None:
+    cell = Cell("s", SMALL, grid="random", mode="bicubic", layout="NHWC", dtype="uint8")
+    record = measure(cell, [Twin("ours", "ours"), Twin("wrapped", off=2.0)])
+    assert {a.name: a.status for a in record.arms} == {"ours": "ok", "wrapped": "wrong"}
 
 
 def test_small_errors_are_caught() -> None:

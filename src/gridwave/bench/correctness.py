@@ -96,7 +96,9 @@ class Expectation:
         grid = self.grid[:, rows, columns][:, None]
 
         def twin(g: Float64, absolute: bool = False) -> Float64:
-            return reference.grid_sample(x, g, self.spec, absolute=absolute)[:, :, 0]
+            values = reference.grid_sample(x, g, self.spec, absolute=absolute)[:, :, 0]
+            # Integer results saturate: bicubic overshoots what it samples.
+            return np.clip(values, 0, 255) if self.cell.dtype == "uint8" else values
 
         where = (slice(None), channels[:, None], rows, columns)
         shifted = tuple(twin(g) for g in self._shifts(grid, error))

@@ -53,7 +53,7 @@ def aim(result: AimResult) -> str:
             return f"at most {result.wanted:g} us"
         case "own_zeros":
             return f"zeros {result.wanted:g}x: {_reached(result, 'x')}"
-        case "own_threads" if result.note:
+        case "own_threads" if result.wanted < 1:
             return f"floor {result.wanted:.0%}: {'-' if result.reached is None else f'{result.reached:.0%}'}"
         case "own_threads":
             return f"1 thread {result.wanted:g}x: {_reached(result, 'x')}"

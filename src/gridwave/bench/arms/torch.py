@@ -38,7 +38,7 @@ class Torch(Arm):
         return ""
 
     def reports_refusal(self, cell: Cell) -> bool:
-        return cell.layout == self.layout
+        return cell.layout == self.layout and cell.dtype != "uint8"
 
     def loose(self, cell: Cell) -> str:
         return "coordinates are computed in half precision" if cell.dtype in {"float16", "bfloat16"} else ""
