@@ -15,6 +15,13 @@ struct Kernels {
   int32_t lanes;                                         // floats in a vector
   SamplePiece forward[mode_count][type_count][2];        // [mode][type of x][layout]
   SamplePiece forward_exact[type_count][2];              // [type of x][coordinates in double]
+
+  // Channels packed into blocks, for grids that jump about; null where there is no such kernel.
+  int (*block_channels)(int64_t channels);
+  int (*scattered_blocks)(const SampleJob&, const Piece&, int* blocks);
+  void (*pack_rows[type_count])(const SampleJob&, int64_t n, int64_t row0, int64_t row1, float* packed);
+  SamplePackedPiece forward_packed[mode_count][type_count];
+
   BackwardKernel backward[mode_count][type_count];        // [mode][type of x]; floats only
   BackwardKernel backward_exact[type_count];
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float

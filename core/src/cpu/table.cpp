@@ -9,6 +9,7 @@ namespace GW_ISA {
 void add_forward_kernels(Kernels& k);
 void add_planar_kernels(Kernels& k);
 void add_nearest_kernels(Kernels& k);
+void add_packed_kernels(Kernels& k);
 void add_interleaved_kernels(Kernels& k);
 void add_cubic_kernels(Kernels& k);
 void add_backward_kernels(Kernels& k);
@@ -22,6 +23,7 @@ const Kernels& table() {
     add_forward_kernels(k);
     add_planar_kernels(k);
     add_nearest_kernels(k);
+    add_packed_kernels(k);
     add_interleaved_kernels(k);
     add_cubic_kernels(k);
     add_backward_kernels(k);

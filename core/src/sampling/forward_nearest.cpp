@@ -1,39 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward kernels of one instruction set: nearest, channels first. The coordinate stage has rounded already.
 #include "cpu/kernels.hpp"
-#include "sampling/planar_table.hpp"
+#include "sampling/nearest_table.hpp"
 
 namespace gw {
 namespace GW_ISA {
-
-template <class T>
-struct alignas(64) NearestTable {
-  int32_t offset[tile_points];  // in the plane; 0 where the point lies outside
-  int32_t keep[tile_points];    // -1, or 0 where the point lies outside
-  int32_t lane[tile_points], row[tile_points];  // in the block's window
-  Block block[tile_points / simd<T>::lanes];
-};
-
-template <class T>
-static void build_table(const SampleJob& job, const Coordinates<T>& at, int count, NearestTable<T>& table) {
-  typedef simd<T> s;
-  typedef typename s::I I;
-  const I width = s::splat_index((typename s::index)job.width), height = s::splat_index((typename s::index)job.height);
-  for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
-    const I x = s::to_index(s::load(at.x + i)), y = s::to_index(s::load(at.y + i));
-    const I inside = (x >= 0) & (x < width) & (y >= 0) & (y < height);
-    s::store_index(table.offset + i, (y * s::splat_index((typename s::index)job.x_h) + x) & inside);
-    s::store_index(table.keep + i, inside);
-    Block& block = table.block[b];
-    block.reach = !any(inside) ? Reach::outside : any(~inside) ? Reach::pairs_at_edge : Reach::pairs;
-    if constexpr (has_lane_shuffle && sizeof(T) == 4) {
-      I lane, row;
-      if (block.reach == Reach::outside || !fit_window<0>(job, x, y, inside, 1, block, lane, row)) continue;
-      s::store_index(table.lane + i, lane);
-      s::store_index(table.row + i, row | ~inside);  // row -1 is in no window
-    }
-  }
-}
 
 template <bool two, class S>
 GW_INLINE VF pick_window(const S* plane, int64_t stride, const NearestTable<float>& table, const Block& block, int i) {
@@ -87,7 +58,7 @@ static void nearest_piece(const SampleJob& job, const Piece& piece) {
   for (int64_t n = piece.n0; n < piece.n1; ++n) {
     if (n == piece.n0 || job.g_n != 0) {
       count = coordinates<T>(job, n, piece, at);
-      build_table<T>(job, at, count, table);
+      build_offsets<T, true>(job, at, count, table);
     }
     const S* plane = static_cast<const S*>(job.x) + n * job.x_n + piece.c0 * job.x_c;
     if (far)

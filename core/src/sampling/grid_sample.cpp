@@ -7,6 +7,7 @@
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
+#include "sampling/packed.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 
@@ -19,57 +20,33 @@ double value_cost(const SampleJob& job) {
   return by_mode[job.spec.mode];
 }
 
-// Work is cut by shapes alone, so that bits do not depend on threads. Narrow outputs are cut along their flattened
-// points. Wide ones are cut into columns of at most one tile, and a piece is a block of rows of one column, so that a
-// rotated grid reads a compact part of the image.
-constexpr int64_t piece_tiles = 16;
-
+// Few tiles: pieces are made smaller, and then channels are cut as well, at the price of computing coordinates again.
 void cut(SamplePlan& p) {
-  SampleJob& job = p.job;
-  const int64_t width = job.out_width, points = job.points();
-  if (width <= tile_points) {
-    p.tile_length = tile_points;
-    p.columns = 1;
-    p.rows = (points + tile_points - 1) / tile_points;
-  } else {
-    const int64_t wanted = (width + tile_points - 1) / tile_points;
-    p.tile_length = ((width + wanted - 1) / wanted + 15) / 16 * 16;
-    p.columns = (width + p.tile_length - 1) / p.tile_length;
-    p.rows = job.out_height;
-  }
+  const SampleJob& job = p.job;
+  constexpr int64_t enough_pieces = 32, fewest_channels = 32;
+  p.tiling = Tiling(job);
   p.batch_blocks = job.g_n == 0 ? 1 : job.batches;
   p.batches_per_block = job.g_n == 0 ? job.batches : 1;
-  // Few tiles: pieces are smaller, and then channels are cut as well, at the price of computing coordinates again.
-  constexpr int64_t enough_pieces = 32, fewest_channels = 32;
-  p.rows_per_piece = piece_tiles;
   p.channels_per_block = job.channels;
-  const auto pieces = [&] { return p.batch_blocks * p.columns * ((p.rows + p.rows_per_piece - 1) / p.rows_per_piece); };
-  while (p.rows_per_piece > 1 && pieces() < enough_pieces) p.rows_per_piece /= 2;
-  while (p.channels_per_block >= 2 * fewest_channels &&
-         pieces() * ((job.channels + p.channels_per_block - 1) / p.channels_per_block) < enough_pieces)
+  const auto channel_blocks = [&] {
+    return job.channels == 0 ? 0 : (job.channels + p.channels_per_block - 1) / p.channels_per_block;
+  };
+  const auto pieces = [&] { return p.batch_blocks * p.tiling.pieces() * channel_blocks(); };
+  while (p.tiling.rows_per_piece > 1 && pieces() < enough_pieces) p.tiling.set_rows(p.tiling.rows_per_piece / 2);
+  while (p.channels_per_block >= 2 * fewest_channels && pieces() < enough_pieces)
     p.channels_per_block = (p.channels_per_block / 2 + 15) / 16 * 16;
-  p.row_blocks = (p.rows + p.rows_per_piece - 1) / p.rows_per_piece;
-  p.channel_blocks = job.channels == 0 ? 0 : (job.channels + p.channels_per_block - 1) / p.channels_per_block;
+  p.channel_blocks = channel_blocks();
 }
 
 void run_piece(const SamplePlan& p, const SampleJob& job, int64_t index) {
   const int64_t channel_block = index % p.channel_blocks, rest = index / p.channel_blocks;
-  const int64_t column = rest % p.columns, row_block = rest / p.columns % p.row_blocks;
-  const int64_t batch_block = rest / p.columns / p.row_blocks;
-  Piece piece;
+  const int64_t batch_block = rest / p.tiling.pieces();
+  Piece piece = {};
   piece.n0 = batch_block * p.batches_per_block;
   piece.n1 = std::min(piece.n0 + p.batches_per_block, job.batches);
   piece.c0 = channel_block * p.channels_per_block;
   piece.c1 = std::min(piece.c0 + p.channels_per_block, job.channels);
-  piece.rows = 1;
-  const bool flat = job.out_width <= tile_points;
-  const int64_t row_end = std::min((row_block + 1) * p.rows_per_piece, p.rows);
-  for (int64_t row = row_block * p.rows_per_piece; row < row_end; ++row) {
-    const int64_t start = flat ? row * tile_points : column * p.tile_length;
-    piece.first = flat ? start : row * job.out_width + start;
-    piece.length = (int32_t)std::min<int64_t>(p.tile_length, (flat ? job.points() : job.out_width) - start);
-    p.kernel(job, piece);
-  }
+  p.tiling.each_tile(job, rest % p.tiling.pieces(), piece, [&](const Piece& tile) { p.kernel(job, tile); });
 }
 
 std::unique_ptr<char[]> allocate(const gw_tensor& t) {
@@ -141,7 +118,7 @@ SamplePlan plan_grid_sample(const gw_grid_sample_spec& spec, const gw_tensor& x,
 
 gw_status execute(const SamplePlan& plan, const void* x, const void* grid, void* out) {
   const SamplePlan& p = plan;
-  const int64_t pieces = p.batch_blocks * p.row_blocks * p.columns * p.channel_blocks;
+  const int64_t pieces = p.batch_blocks * p.tiling.pieces() * p.channel_blocks;
   if (element_count(p.out) == 0 || pieces == 0) return GW_OK;
   SampleJob job = p.job;
   std::unique_ptr<char[]> packed_x, packed_out;
@@ -165,8 +142,9 @@ gw_status execute(const SamplePlan& plan, const void* x, const void* grid, void*
   }
   job.o_n = dense.stride[0];
   job.o_c = dense.stride[1];
-  const Outcome outcome =
-      parallel_for(pieces, p.cost_ns, [&](int64_t index, int) { run_piece(p, job, index); });
+  const Outcome outcome = jumps_about(p, job)
+                              ? run_packed(p, job)
+                              : parallel_for(pieces, p.cost_ns, [&](int64_t index, int) { run_piece(p, job, index); });
   if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
   if (p.pack_out) {
     gw_tensor to = p.out;

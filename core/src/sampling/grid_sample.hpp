@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gridwave/gridwave.h"
+#include "sampling/tiling.hpp"
 #include "sampling/job.hpp"
 
 namespace gw {
@@ -14,7 +15,7 @@ struct SamplePlan {
   bool pack_x, pack_out;            // kernels want a contiguous copy
   SamplePiece kernel;
   int64_t batch_blocks, batches_per_block, channel_blocks, channels_per_block;
-  int64_t columns, rows, rows_per_piece, row_blocks, tile_length;  // of tiles
+  Tiling tiling;
   double cost_ns;
 };
 

@@ -62,7 +62,6 @@ GW_INLINE Pair<T> pair_of(typename simd<T>::V p, int64_t size) {
 
 // Finds the window of a block whose points read `taps` pixels from (x, y) on along each axis; points where `counts` is
 // not set take no part, they may point anywhere in it. Fills where each point's first pixel lies in the window.
-template <int>
 GW_INLINE bool fit_window(const SampleJob& job, VI x, VI y, VI counts, int taps, Block& block, VI& lane, VI& first_row) {
   typedef simd<float> s;
   const VI far_off = s::splat_index(0x7fffffff);
@@ -102,13 +101,16 @@ GW_INLINE void fetch(const S* plane, int64_t row, const Block& block) {
   }
 }
 
-// Needs width and height of at least 2 and offsets below 2^31.
-template <class T>
-inline void build_table(const SampleJob& job, const Coordinates<T>& at, int count, PlanarTable<T>& table) {
+// Pairs and weights of a tile; needs width and height of at least 2 and offsets below 2^31. With windows, also tells how
+// each block is best read.
+template <class T, bool windows = false>
+inline void build_pairs(const SampleJob& job, const Coordinates<T>& at, int count, PlanarTable<T>& table) {
   typedef simd<T> s;
   typedef typename s::V V;
   typedef typename s::I I;
   const typename s::index row = (typename s::index)job.x_h;
+  const I last_x = s::splat_index((typename s::index)(job.width - 1));
+  const I last_y = s::splat_index((typename s::index)(job.height - 1));
   for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
     const Pair<T> x = pair_of<T>(s::load(at.x + i), job.width), y = pair_of<T>(s::load(at.y + i), job.height);
     s::store(table.left + i, x.near);
@@ -118,20 +120,15 @@ inline void build_table(const SampleJob& job, const Coordinates<T>& at, int coun
     const I offset = y.first * s::splat_index(row) + x.first;
     s::store_index(table.upper + i, offset);
     s::store_index(table.lower + i, offset + s::splat_index(row));
+    if (!windows) continue;
 
     Block& block = table.block[b];
-    const I inner_x = (x.index >= 0) & (x.index < s::splat_index((typename s::index)(job.width - 1)));
-    const I inner_y = (y.index >= 0) & (y.index < s::splat_index((typename s::index)(job.height - 1)));
-    block.reach = any(~(inner_x & inner_y)) ? Reach::pairs_at_edge : Reach::pairs;
-    const I counts = (x.index >= -1) & (x.index < s::splat_index((typename s::index)job.width)) & (y.index >= -1) &
-                     (y.index < s::splat_index((typename s::index)job.height));
-    if (!any(counts)) {
-      block.reach = Reach::outside;
-      continue;
-    }
-    if constexpr (has_lane_shuffle && sizeof(T) == 4) {
+    const I inner = (x.index >= 0) & (x.index < last_x) & (y.index >= 0) & (y.index < last_y);
+    const I counts = (x.index >= -1) & (x.index <= last_x) & (y.index >= -1) & (y.index <= last_y);
+    block.reach = !any(counts) ? Reach::outside : any(~inner) ? Reach::pairs_at_edge : Reach::pairs;
+    if constexpr (windows && has_lane_shuffle && sizeof(T) == 4) {
       I lane, first_row;
-      if (!fit_window<sizeof(T)>(job, x.first, y.first, counts, 2, block, lane, first_row)) continue;
+      if (block.reach == Reach::outside || !fit_window(job, x.first, y.first, counts, 2, block, lane, first_row)) continue;
       s::store_index(table.lane + i, lane);
       for (int r = 0; r < block.rows; ++r) {
         const I d = s::splat_index(r) - first_row;
@@ -139,6 +136,11 @@ inline void build_table(const SampleJob& job, const Coordinates<T>& at, int coun
       }
     }
   }
+}
+
+template <class T>
+inline void build_table(const SampleJob& job, const Coordinates<T>& at, int count, PlanarTable<T>& table) {
+  build_pairs<T, true>(job, at, count, table);
 }
 
 }  // namespace GW_ISA

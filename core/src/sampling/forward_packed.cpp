@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Forward kernels of one instruction set for grids that jump about: bilinear and nearest over an image whose channels
+// have been packed into blocks, so that one cache line brings a point's pixel for a whole block of channels. From
+// planes every channel would miss the cache again (64 planes of 128 x 128, random grid: 1.8 ns a value, 0.7 if cached).
+#include "cpu/kernels.hpp"
+#include "sampling/nearest_table.hpp"
+#include "simd/transpose.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+// Channels of a block: a vector's lanes, or four where there are few.
+static int block_channels(int64_t channels) {
+  return channels >= 8 && channels * 2 > simd<float>::lanes ? simd<float>::lanes : 4;
+}
+
+// Rows [row0, row1) of image n, all channels: block b of the image starts at packed + b * H * W * block_channels.
+template <class S>
+static void pack_rows(const SampleJob& job, int64_t n, int64_t row0, int64_t row1, float* packed) {
+  const int k = block_channels(job.channels);
+  for (int64_t c = 0; c < job.channels; c += k, packed += job.height * job.width * k) {
+    const S* x = static_cast<const S*>(job.x) + n * job.x_n + c * job.x_c;
+    const int here = (int)min_of<int64_t>(k, job.channels - c);
+    for (int64_t y = row0; y < row1; ++y) {
+      if (k == 4) planes_to_pixels(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * 4);
+      else planes_to_blocks(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * k);
+    }
+  }
+}
+
+// Points outside point anywhere valid and weigh 0, so no test is needed per point.
+static GW_INLINE VF blend(const float* upper, const float* lower, float l, float r, float a, float b) {
+  typedef simd<float> s;
+  constexpr int k = s::lanes;
+  const VF left = s::splat(l), right = s::splat(r);
+  const VF u = s::fma(s::load(upper + k), right, s::load(upper) * left);
+  const VF v = s::fma(s::load(lower + k), right, s::load(lower) * left);
+  return s::fma(v, s::splat(b), u * s::splat(a));
+}
+static GW_INLINE VF4 blend4(const float* upper, const float* lower, float l, float r, float a, float b) {
+  const VF4 left = l - VF4{}, right = r - VF4{};
+  return (load4(upper) * left + load4(upper + 4) * right) * (a - VF4{}) +
+         (load4(lower) * left + load4(lower + 4) * right) * (b - VF4{});
+}
+
+// Writes one block's channels of the points of a tile; `values` holds channel after channel, tile_points apart.
+template <class S>
+static void write_planes(const SampleJob& job, const Piece& piece, int64_t c, int channels, int count,
+                         const float* values) {
+  constexpr int lanes = simd<float>::lanes;
+  S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
+  for (int k = 0; k < channels; ++k, out += job.o_c, values += tile_points) {
+    int i = 0;
+    for (; i + lanes <= count; i += lanes) storage<S>::store_vector(out + i, simd<float>::load(values + i));
+    for (; i < count; ++i) storage<S>::store(out + i, values[i]);
+  }
+}
+
+// Coordinates and tables of one tile of a packed image, for either mode.
+struct PackedTile {
+  Coordinates<float> at;
+  PlanarTable<float> pairs;
+  NearestTable<float> nearest;
+
+  template <bool is_nearest>
+  int build(const SampleJob& job, const Piece& piece) {
+    SampleJob dense = job;  // the packed image has rows without gaps
+    dense.x_h = job.width;
+    const int count = coordinates<float>(job, piece.n0, piece, at);
+    if (is_nearest) build_offsets<float>(dense, at, count, nearest);
+    else build_pairs<float>(dense, at, count, pairs);
+    return count;
+  }
+  // One point's values of a whole block of channels.
+  template <bool is_nearest>
+  GW_INLINE VF block(const float* image, int i) const {
+    constexpr int k = simd<float>::lanes;
+    if (is_nearest) return nearest.keep[i] ? simd<float>::load(image + (int64_t)nearest.offset[i] * k) : VF{};
+    return blend(image + (int64_t)pairs.upper[i] * k, image + (int64_t)pairs.lower[i] * k, pairs.left[i],
+                 pairs.right[i], pairs.above[i], pairs.below[i]);
+  }
+  template <bool is_nearest>
+  GW_INLINE VF4 pixel(const float* image, int i) const {
+    if (is_nearest) return nearest.keep[i] ? load4(image + (int64_t)nearest.offset[i] * 4) : VF4{};
+    return blend4(image + (int64_t)pairs.upper[i] * 4, image + (int64_t)pairs.lower[i] * 4, pairs.left[i],
+                  pairs.right[i], pairs.above[i], pairs.below[i]);
+  }
+};
+
+// Does again, by definition, what is not a number: it may owe it to a tap with a folded weight of zero.
+template <class S>
+static void settle(const SampleJob& job, const Piece& piece, const PackedTile& tile, int64_t c, int channels, int count,
+                   float* values) {
+  typedef simd<float> s;
+  VI odd = VI{};
+  for (int j = 0; j < channels; ++j)
+    for (int i = 0; i < count; i += s::lanes) {
+      const VF v = s::load(values + j * tile_points + i);
+      odd |= v != v;
+    }
+  if (!any(odd)) return;
+  for (int j = 0; j < channels; ++j, values += tile_points) {
+    const Plane<S> plane = {static_cast<const S*>(job.x) + piece.n0 * job.x_n + (c + j) * job.x_c, job.x_h, 1,
+                            job.height, job.width};
+    for (int i = 0; i < count; ++i)
+      if (values[i] != values[i]) values[i] = sample_bilinear<S, float>(plane, tile.at.x[i], tile.at.y[i]);
+  }
+}
+
+template <class S, bool nearest>
+static void packed_piece(const SampleJob& job, const Piece& piece, const float* packed) {
+  typedef simd<float> s;
+  constexpr int lanes = s::lanes;
+  PackedTile tile;
+  const int count = tile.template build<nearest>(job, piece);
+  const int k = block_channels(job.channels);
+  alignas(64) float values[lanes * tile_points];
+  for (int64_t c = piece.c0; c < piece.c1; c += k) {
+    const float* image = packed + c * job.height * job.width;
+    const int here = (int)min_of<int64_t>(k, piece.c1 - c);
+    if (k == 4) {
+      for (int i = 0; i < count; i += 4) {
+        VF4 r[4];
+        for (int j = 0; j < 4; ++j) r[j] = tile.template pixel<nearest>(image, i + j);
+        transpose4(r);
+        for (int j = 0; j < here; ++j) store4(values + j * tile_points + i, r[j]);
+      }
+    } else {
+      for (int i = 0; i < count; i += lanes) {
+        VF r[lanes];
+        for (int j = 0; j < lanes; ++j) r[j] = tile.template block<nearest>(image, i + j);
+        transpose(r);
+        for (int j = 0; j < here; ++j) s::store(values + j * tile_points + i, r[j]);
+      }
+    }
+    if (storage<S>::has_nan && !nearest) settle<S>(job, piece, tile, c, here, count, values);
+    write_planes<S>(job, piece, c, here, count, values);
+  }
+}
+
+// How many of a piece's blocks are neither windows nor outside.
+static int scattered_blocks(const SampleJob& job, const Piece& piece, int* blocks) {
+  Coordinates<float> at;
+  PlanarTable<float> table;
+  const int count = coordinates<float>(job, piece.n0, piece, at);
+  build_table<float>(job, at, count, table);
+  *blocks = (count + simd<float>::lanes - 1) / simd<float>::lanes;
+  int scattered = 0;
+  for (int b = 0; b < *blocks; ++b)
+    scattered += table.block[b].reach == Reach::pairs || table.block[b].reach == Reach::pairs_at_edge;
+  return scattered;
+}
+
+template <class S>
+static void add_packed(Kernels& k, int type) {
+  k.pack_rows[type] = pack_rows<S>;
+  k.forward_packed[GW_BILINEAR][type] = packed_piece<S, false>;
+  k.forward_packed[GW_NEAREST][type] = packed_piece<S, true>;
+}
+
+void add_packed_kernels(Kernels& k) {
+  k.block_channels = block_channels;
+  k.scattered_blocks = scattered_blocks;
+  add_packed<float>(k, GW_FLOAT32);
+  add_packed<float16>(k, GW_FLOAT16);
+  add_packed<bfloat16>(k, GW_BFLOAT16);
+  add_packed<uint8_t>(k, GW_UINT8);
+  add_packed<int8_t>(k, GW_INT8);
+  add_packed<uint16_t>(k, GW_UINT16);
+}
+
+}  // namespace GW_ISA
+}  // namespace gw
