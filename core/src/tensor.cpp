@@ -93,6 +93,7 @@ void check_no_overlap(const char* out_name, const gw_tensor& out, const char* in
 
 void check_writable(const char* name, const gw_tensor& t) {
   // Enough for every array a slice or a transpose makes: sorted by stride, each axis must step over the ones below it.
+  if (element_count(t) == 0) return;
   int order[GW_MAX_RANK], axes = 0;
   for (int i = 0; i < t.rank; ++i)
     if (t.shape[i] > 1) order[axes++] = i;

@@ -92,7 +92,12 @@ inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d
     }
     if (round_first) v = round_nearest<T>(v, spec.rounding);
     V slope = scale;
-    if (padding == GW_BORDER) {
+    if (padding == GW_BORDER && cubic) {
+      // Only beyond the outer edges; the taps of the outermost half pixel are clamped one by one.
+      const I within = (v >= s::splat(a.low)) & (v <= s::splat(a.size - 1 - a.low));
+      slope = select(within, slope, V{});
+      v = select(within, v, clip<T>(v, a));
+    } else if (padding == GW_BORDER) {
       slope = select((v > V{}) & (v < s::splat(a.size - 1)), slope, V{});
       v = clip<T>(v, a);
     } else if (padding == GW_REFLECTION) {
