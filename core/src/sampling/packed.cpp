@@ -7,7 +7,8 @@
 namespace gw {
 namespace {
 
-// A plane that stays in the first-level cache is read fastest as it lies.
+// With few channels, a plane that stays in the first-level cache is read fastest as it lies. With a whole vector of them
+// packing pays even there: 256 planes of 32 x 88 at 200 x 200 random points took 50 ms against 74 ms.
 constexpr int64_t cached_plane_bytes = 32 << 10;
 constexpr int64_t fewest_channels = 3;
 
@@ -25,10 +26,11 @@ bool jumps_about(const SamplePlan& p, const SampleJob& job) {
       p.kernel != k.forward[job.spec.mode][job.x_type][GW_NCHW])
     return false;
   const int64_t plane = job.height * job.width;
-  if (job.channels < fewest_channels || job.height < 2 || job.width < 2 || plane * 4 <= cached_plane_bytes ||
+  const bool few = k.block_channels(job.channels) == 4;
+  if (job.channels < fewest_channels || job.height < 2 || job.width < 2 || (few && plane * 4 <= cached_plane_bytes) ||
       job.points() * 2 < plane)
     return false;
-  if (job.spec.mode == GW_BILINEAR && k.block_channels(job.channels) == 4 && plane * 16 > largest_four_channel_image)
+  if (job.spec.mode == GW_BILINEAR && few && plane * 16 > largest_four_channel_image)
     return false;
   constexpr int64_t probes = 8;
   int64_t scattered = 0, blocks = 0;
