@@ -43,19 +43,6 @@ static GW_INLINE VF4 blend4(const float* upper, const float* lower, float l, flo
          (load4(lower) * left + load4(lower + 4) * right) * (b - VF4{});
 }
 
-// Writes one block's channels of the points of a tile; `values` holds channel after channel, tile_points apart.
-template <class S>
-static void write_planes(const SampleJob& job, const Piece& piece, int64_t c, int channels, int count,
-                         const float* values) {
-  constexpr int lanes = simd<float>::lanes;
-  S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
-  for (int k = 0; k < channels; ++k, out += job.o_c, values += tile_points) {
-    int i = 0;
-    for (; i + lanes <= count; i += lanes) storage<S>::store_vector(out + i, simd<float>::load(values + i));
-    for (; i < count; ++i) storage<S>::store(out + i, values[i]);
-  }
-}
-
 // Coordinates and tables of one tile of a packed image, for either mode.
 struct PackedTile {
   Coordinates<float> at;
@@ -87,54 +74,86 @@ struct PackedTile {
   }
 };
 
-// Does again, by definition, what is not a number: it may owe it to a tap with a folded weight of zero.
+// Does again, by definition, what is not a number among `count` points of `channels` channels, `step` apart: it may owe
+// it to a tap with a folded weight of zero.
 template <class S>
-static void settle(const SampleJob& job, const Piece& piece, const PackedTile& tile, int64_t c, int channels, int count,
-                   float* values) {
-  typedef simd<float> s;
-  VI odd = VI{};
-  for (int j = 0; j < channels; ++j)
-    for (int i = 0; i < count; i += s::lanes) {
-      const VF v = s::load(values + j * tile_points + i);
-      odd |= v != v;
-    }
-  if (!any(odd)) return;
-  for (int j = 0; j < channels; ++j, values += tile_points) {
+static __attribute__((noinline)) void settle(const SampleJob& job, const Piece& piece, const PackedTile& tile, int64_t c,
+                                             int channels, int first, int count, float* values, int64_t step) {
+  for (int j = 0; j < channels; ++j, values += step) {
     const Plane<S> plane = {static_cast<const S*>(job.x) + piece.n0 * job.x_n + (c + j) * job.x_c, job.x_h, 1,
                             job.height, job.width};
     for (int i = 0; i < count; ++i)
-      if (values[i] != values[i]) values[i] = sample_bilinear<S, float>(plane, tile.at.x[i], tile.at.y[i]);
+      if (values[i] != values[i]) values[i] = sample_bilinear<S, float>(plane, tile.at.x[first + i], tile.at.y[first + i]);
+  }
+}
+
+// One block of channels of a tile, a vector of points at a time.
+template <class S, bool nearest>
+static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const PackedTile& tile, const float* image,
+                            int64_t c, int channels, int count) {
+  typedef simd<float> s;
+  constexpr int lanes = s::lanes;
+  S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
+  for (int i = 0; i < count; i += lanes) {
+    VF r[lanes];
+    VI odd = VI{};
+    for (int j = 0; j < lanes; ++j) {
+      r[j] = tile.template block<nearest>(image, i + j);
+      if (storage<S>::has_nan && !nearest) odd |= r[j] != r[j];
+    }
+    transpose(r);
+    if (storage<S>::has_nan && !nearest && any(odd))
+      settle<S>(job, piece, tile, c, channels, i, min_of(lanes, count - i), reinterpret_cast<float*>(r), lanes);
+    if (i + lanes <= count) {
+      for (int j = 0; j < channels; ++j) storage<S>::store_vector(out + j * job.o_c + i, r[j]);
+    } else {
+      S last[lanes];
+      for (int j = 0; j < channels; ++j) {
+        storage<S>::store_vector(last, r[j]);
+        memcpy(out + j * job.o_c + i, last, sizeof(S) * (size_t)(count - i));
+      }
+    }
+  }
+}
+
+// Up to four channels of a tile.
+template <class S, bool nearest>
+static void four_channels(const SampleJob& job, const Piece& piece, const PackedTile& tile, const float* image, int64_t c,
+                          int channels, int count) {
+  typedef simd<float> s;
+  alignas(64) float values[4 * tile_points];
+  VF4 odd = VF4{};  // sums stay NaN once they are
+  for (int i = 0; i < count; i += 4) {
+    VF4 r[4];
+    for (int j = 0; j < 4; ++j) {
+      r[j] = tile.template pixel<nearest>(image, i + j);
+      odd += r[j] * 0.0f;
+    }
+    transpose4(r);
+    for (int j = 0; j < channels; ++j) store4(values + j * tile_points + i, r[j]);
+  }
+  const float any_odd = odd[0] + odd[1] + odd[2] + odd[3];
+  if (storage<S>::has_nan && !nearest && any_odd != any_odd)
+    settle<S>(job, piece, tile, c, channels, 0, count, values, tile_points);
+  S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
+  for (int j = 0; j < channels; ++j, out += job.o_c) {
+    const float* v = values + j * tile_points;
+    int i = 0;
+    for (; i + s::lanes <= count; i += s::lanes) storage<S>::store_vector(out + i, s::load(v + i));
+    for (; i < count; ++i) storage<S>::store(out + i, v[i]);
   }
 }
 
 template <class S, bool nearest>
 static void packed_piece(const SampleJob& job, const Piece& piece, const float* packed) {
-  typedef simd<float> s;
-  constexpr int lanes = s::lanes;
   PackedTile tile;
   const int count = tile.template build<nearest>(job, piece);
   const int k = block_channels(job.channels);
-  alignas(64) float values[lanes * tile_points];
   for (int64_t c = piece.c0; c < piece.c1; c += k) {
     const float* image = packed + c * job.height * job.width;
     const int here = (int)min_of<int64_t>(k, piece.c1 - c);
-    if (k == 4) {
-      for (int i = 0; i < count; i += 4) {
-        VF4 r[4];
-        for (int j = 0; j < 4; ++j) r[j] = tile.template pixel<nearest>(image, i + j);
-        transpose4(r);
-        for (int j = 0; j < here; ++j) store4(values + j * tile_points + i, r[j]);
-      }
-    } else {
-      for (int i = 0; i < count; i += lanes) {
-        VF r[lanes];
-        for (int j = 0; j < lanes; ++j) r[j] = tile.template block<nearest>(image, i + j);
-        transpose(r);
-        for (int j = 0; j < here; ++j) s::store(values + j * tile_points + i, r[j]);
-      }
-    }
-    if (storage<S>::has_nan && !nearest) settle<S>(job, piece, tile, c, here, count, values);
-    write_planes<S>(job, piece, c, here, count, values);
+    if (k == 4) four_channels<S, nearest>(job, piece, tile, image, c, here, count);
+    else blocks_of_lanes<S, nearest>(job, piece, tile, image, c, here, count);
   }
 }
 
