@@ -32,6 +32,10 @@ bool jumps_about(const SamplePlan& p, const SampleJob& job) {
     return false;
   if (job.spec.mode == GW_BILINEAR && few && plane * 16 > largest_four_channel_image)
     return false;
+  // Sampled often enough, packing costs nothing even where windows would do (256 planes of 32 x 88 at 200 x 200 smooth
+  // points: nearest 20 against 29 ms, bilinear even). bfloat16 pays sooner: its windows are widened row by row (64 planes
+  // of 128 x 128: 0.57 against 0.70 ms).
+  if (!few && job.points() >= (job.x_type == GW_BFLOAT16 ? 1 : 4) * plane) return true;
   constexpr int64_t probes = 8;
   int64_t scattered = 0, blocks = 0;
   for (int64_t i = 0; i < probes; ++i) {
