@@ -2,13 +2,48 @@
 // Forward kernels of one instruction set: every mode, channels last.
 #include "cpu/kernels.hpp"
 #include "sampling/interleaved_bilinear.hpp"
+#include "sampling/interleaved_cubic.hpp"
+#include "sampling/interleaved_nearest.hpp"
 
 namespace gw {
 namespace GW_ISA {
 
+// By the number of channels: up to four are one short vector.
+template <class S>
+static void bilinear(const SampleJob& job, const Piece& piece) {
+  switch (job.channels) {
+    case 2: return sample_interleaved_bilinear<S, 2>(job, piece);
+    case 3: return sample_interleaved_bilinear<S, 3>(job, piece);
+    case 4: return sample_interleaved_bilinear<S, 4>(job, piece);
+    default: return sample_interleaved_bilinear<S, 0>(job, piece);
+  }
+}
+
+template <class S>
+static void nearest(const SampleJob& job, const Piece& piece) {
+  switch (piece.c1 - piece.c0) {
+    case 2: return sample_interleaved_nearest<S, 2 * sizeof(S)>(job, piece);
+    case 3: return sample_interleaved_nearest<S, 3 * sizeof(S)>(job, piece);
+    case 4: return sample_interleaved_nearest<S, 4 * sizeof(S)>(job, piece);
+    default: return sample_interleaved_nearest<S, 0>(job, piece);
+  }
+}
+
+template <class S>
+static void bicubic(const SampleJob& job, const Piece& piece) {
+  switch (job.channels) {
+    case 2: return sample_interleaved_cubic<S, 2>(job, piece);
+    case 3: return sample_interleaved_cubic<S, 3>(job, piece);
+    case 4: return sample_interleaved_cubic<S, 4>(job, piece);
+    default: return sample_interleaved_cubic<S, 0>(job, piece);
+  }
+}
+
 template <class S>
 static void add_interleaved(Kernels& k, int type) {
-  k.forward[GW_BILINEAR][type][1] = sample_interleaved_bilinear<S>;
+  k.forward[GW_BILINEAR][type][1] = bilinear<S>;
+  k.forward[GW_NEAREST][type][1] = nearest<S>;
+  k.forward[GW_BICUBIC][type][1] = bicubic<S>;
 }
 
 void add_interleaved_kernels(Kernels& k) {

@@ -3,13 +3,11 @@
 #pragma once
 
 #include "sampling/coordinates.hpp"
-#include "simd/partial.hpp"
+#include "sampling/interleaved_output.hpp"
+#include "simd/quad.hpp"
 
 namespace gw {
 namespace GW_ISA {
-
-// No tap of this point counts. Offsets are larger: an image reaches less than 2^31 elements either way.
-constexpr int32_t outside = INT32_MIN;
 
 // Taps of one axis: position in elements and weight. A tap outside the image is replaced by its neighbour inside, and
 // the two share that one's weight in halves: exact, as a tap that does not count must not turn an infinity into NaN.
@@ -88,22 +86,43 @@ struct BilinearPoint {
   }
 };
 
+// Channels before the first that is aligned in every pixel; 0 if pixels are not all aligned alike.
+template <class S>
+GW_INLINE int64_t aligned_lead(const S* x, const SampleJob& job, int64_t channels) {
+  constexpr int64_t lanes = simd<typename storage<S>::compute>::lanes, bytes = lanes * sizeof(S);
+  if (job.x_w % lanes != 0 || job.x_h % lanes != 0 || channels < 2 * lanes) return 0;
+  return (int64_t)(-reinterpret_cast<uintptr_t>(x) & (bytes - 1)) / (int64_t)sizeof(S);
+}
+
 // All channels of a point. The last vector overlaps the one before it, so that a tail costs no more than a vector.
 template <class S, class Point>
-GW_INLINE void store_channels(const Point& point, S* out, int64_t channels) {
+GW_INLINE void store_channels(const Point& point, S* out, int64_t channels, int64_t lead) {
   constexpr int64_t lanes = Point::s::lanes;
   if (channels < lanes) {
     store_some<S>(out, point.some((int)channels), (int)channels);
     return;
   }
-  int64_t k = 0;
+  if (lead > 0) storage<S>::store_vector(out, point.at(0));
+  int64_t k = lead;
   for (; k + 4 * lanes <= channels; k += 4 * lanes)
     for (int u = 0; u < 4; ++u) storage<S>::store_vector(out + k + u * lanes, point.at(k + u * lanes));
   for (; k + lanes <= channels; k += lanes) storage<S>::store_vector(out + k, point.at(k));
   if (k < channels) storage<S>::store_vector(out + channels - lanes, point.at(channels - lanes));
 }
 
-template <class S>
+// The same for a pixel of two to four channels.
+template <int C, class S>
+GW_INLINE typename quad<typename storage<S>::compute>::V blend_pixel(
+    const S* x, const BilinearTable<typename storage<S>::compute>& t, int i) {
+  typedef quad<typename storage<S>::compute> q;
+  typename q::V v = load_pixel<C>(x + t.offset[0][i]) * q::splat(t.weight[0][i]);
+  v = q::fma(load_pixel<C>(x + t.offset[1][i]), q::splat(t.weight[1][i]), v);
+  v = q::fma(load_pixel<C>(x + t.offset[2][i]), q::splat(t.weight[2][i]), v);
+  return q::fma(load_pixel<C>(x + t.offset[3][i]), q::splat(t.weight[3][i]), v);
+}
+
+// C: channels if they are 2 to 4, else 0.
+template <class S, int C>
 void sample_interleaved_bilinear(const SampleJob& job, const Piece& piece) {
   typedef typename storage<S>::compute T;
   Coordinates<T> at;
@@ -115,16 +134,30 @@ void sample_interleaved_bilinear(const SampleJob& job, const Piece& piece) {
       tabulate_bilinear<T>(job, count, at, table);
     }
     const S* x = static_cast<const S*>(job.x) + n * job.x_n + piece.c0;
-    S* out = static_cast<S*>(job.out) + n * job.o_n + piece.c0;
-    for (int r = 0, i = 0; r < piece.rows; ++r) {
-      S* o = out + (piece.first + r * job.out_width) * job.channels;
-      for (int k = 0; k < piece.length; ++k, ++i, o += job.channels) {
-        if (table.offset[0][i] == outside) {
-          memset(o, 0, (size_t)channels * sizeof(S));
-          continue;
+    if constexpr (C > 0) {
+      const bool far = is_far<S>(job);
+      write_points<S>(job, piece, n, 0, [&](int i, S* to, bool spill) __attribute__((always_inline)) {
+        typename quad<T>::V v = {};
+        if (far) {
+          const int next = (i + prefetch_distance) % tile_points;
+          prefetch(x + table.offset[1][next]);
+          prefetch(x + table.offset[3][next]);
         }
-        store_channels<S>(BilinearPoint<S>(x, table, i), o, channels);
-      }
+        if (table.offset[0][i] != outside) v = blend_pixel<C>(x, table, i);
+        if (spill)
+          store_quad(to, v);
+        else
+          store_pixel<C>(to, v);
+      });
+    } else {
+      const int64_t lead = aligned_lead(x, job, channels);
+      const int phase = (int)(-lead * (int64_t)sizeof(S) & (line_bytes - 1));
+      write_points<S>(job, piece, n, phase, [&](int i, S* to, bool) __attribute__((always_inline)) {
+        if (table.offset[0][i] == outside)
+          memset(to, 0, (size_t)channels * sizeof(S));
+        else
+          store_channels<S>(BilinearPoint<S>(x, table, i), to, channels, lead);
+      });
     }
   }
 }
