@@ -4,11 +4,6 @@
 
 #include "simd/partial.hpp"
 
-// Four doubles are two vectors below AVX; everything here is inlined, so how they would be passed does not matter.
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wpsabi"
-#endif
-
 namespace gw {
 namespace GW_ISA {
 

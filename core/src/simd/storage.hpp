@@ -72,6 +72,53 @@ typedef uint8_t V8U __attribute__((vector_size(GW_VEC_BYTES / 4), aligned(1), ma
 typedef int8_t V8S __attribute__((vector_size(GW_VEC_BYTES / 4)));
 typedef int8_t V8SU __attribute__((vector_size(GW_VEC_BYTES / 4), aligned(1), may_alias));
 
+// To 32-bit integers and back, of values that fit. GCC 12 takes a conversion of a whole AVX-512 vector to or from bytes
+// apart into scalars: bilinear, 64 channels of uint8, 99 ns a point with it, 16 without.
+GW_INLINE VI widen_integers(V16 v) {
+#if defined(__AVX512F__)
+  return (VI)_mm512_cvtepu16_epi32((__m256i)v);
+#elif defined(__AVX2__)
+  return (VI)_mm256_cvtepu16_epi32((__m128i)v);
+#else
+  return __builtin_convertvector(v, VI);
+#endif
+}
+GW_INLINE VI widen_integers(V8 v) {
+#if defined(__AVX512F__)
+  return (VI)_mm512_cvtepu8_epi32((__m128i)v);
+#elif defined(__AVX2__)
+  return (VI)_mm256_cvtepu8_epi32(_mm_cvtsi64_si128((int64_t)v));
+#else
+  return __builtin_convertvector(v, VI);
+#endif
+}
+GW_INLINE VI widen_integers(V8S v) {
+#if defined(__AVX512F__)
+  return (VI)_mm512_cvtepi8_epi32((__m128i)v);
+#elif defined(__AVX2__)
+  return (VI)_mm256_cvtepi8_epi32(_mm_cvtsi64_si128((int64_t)v));
+#else
+  return __builtin_convertvector(v, VI);
+#endif
+}
+GW_INLINE V16 narrow_to_words(VI v) {
+#if defined(__AVX512F__)
+  return (V16)_mm512_cvtepi32_epi16((__m512i)v);
+#elif defined(__AVX2__)
+  const __m256i packed = _mm256_packus_epi32((__m256i)v, (__m256i)v);
+  return (V16)_mm256_castsi256_si128(_mm256_permute4x64_epi64(packed, 0x08));
+#else
+  return __builtin_convertvector(v, V16);
+#endif
+}
+GW_INLINE V8 narrow_to_bytes(VI v) {
+#if defined(__AVX512F__)
+  return (V8)_mm512_cvtepi32_epi8((__m512i)v);
+#else
+  return __builtin_convertvector(v, V8);
+#endif
+}
+
 // widen(bits) of a vector of 16-bit patterns.
 GW_INLINE VF widen_half(V16 h) {
 #if defined(__AVX512F__)
@@ -101,14 +148,14 @@ GW_INLINE V16 narrow_half(VF f) {
 }
 GW_INLINE VF widen_bfloat(V16 h) {
   typedef uint32_t U __attribute__((vector_size(GW_VEC_BYTES)));
-  return (VF)(__builtin_convertvector(h, U) << 16);
+  return (VF)((U)widen_integers(h) << 16);
 }
 GW_INLINE V16 narrow_bfloat(VF f) {
   typedef uint32_t U __attribute__((vector_size(GW_VEC_BYTES)));
   const U bits = (U)f;
   const U rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
   const U quiet = bits >> 16 | 0x40u;
-  return __builtin_convertvector(f == f ? rounded : quiet, V16);
+  return narrow_to_words((VI)(f == f ? rounded : quiet));
 }
 
 // A vector rounded half to even and kept inside [low, high]; NaN gives 0.
@@ -172,10 +219,10 @@ struct storage<uint8_t> {
   static GW_INLINE void store(uint8_t* p, double v) { *p = (uint8_t)round_saturate(v, 0.0, 255.0); }
   static GW_INLINE void store(uint8_t* p, float v) { *p = (uint8_t)saturate(simd<float>::splat(v), 0.0f, 255.0f)[0]; }
   static GW_INLINE VF load_vector(const uint8_t* p) {
-    return simd<float>::to_value(__builtin_convertvector((V8)*reinterpret_cast<const V8U*>(p), VI));
+    return simd<float>::to_value(widen_integers((V8)*reinterpret_cast<const V8U*>(p)));
   }
   static GW_INLINE void store_vector(uint8_t* p, VF v) {
-    *reinterpret_cast<V8U*>(p) = __builtin_convertvector(saturate(v, 0.0f, 255.0f), V8);
+    *reinterpret_cast<V8U*>(p) = narrow_to_bytes(saturate(v, 0.0f, 255.0f));
   }
 };
 template <>
@@ -186,10 +233,10 @@ struct storage<int8_t> {
   static GW_INLINE void store(int8_t* p, double v) { *p = (int8_t)round_saturate(v, -128.0, 127.0); }
   static GW_INLINE void store(int8_t* p, float v) { *p = (int8_t)saturate(simd<float>::splat(v), -128.0f, 127.0f)[0]; }
   static GW_INLINE VF load_vector(const int8_t* p) {
-    return simd<float>::to_value(__builtin_convertvector((V8S)*reinterpret_cast<const V8SU*>(p), VI));
+    return simd<float>::to_value(widen_integers((V8S)*reinterpret_cast<const V8SU*>(p)));
   }
   static GW_INLINE void store_vector(int8_t* p, VF v) {
-    *reinterpret_cast<V8SU*>(p) = __builtin_convertvector(saturate(v, -128.0f, 127.0f), V8S);
+    *reinterpret_cast<V8SU*>(p) = (V8S)narrow_to_bytes(saturate(v, -128.0f, 127.0f));
   }
 };
 template <>
@@ -200,10 +247,10 @@ struct storage<uint16_t> {
   static GW_INLINE void store(uint16_t* p, double v) { *p = (uint16_t)round_saturate(v, 0.0, 65535.0); }
   static GW_INLINE void store(uint16_t* p, float v) { *p = (uint16_t)saturate(simd<float>::splat(v), 0.0f, 65535.0f)[0]; }
   static GW_INLINE VF load_vector(const uint16_t* p) {
-    return simd<float>::to_value(__builtin_convertvector((V16)*reinterpret_cast<const V16U*>(p), VI));
+    return simd<float>::to_value(widen_integers((V16)*reinterpret_cast<const V16U*>(p)));
   }
   static GW_INLINE void store_vector(uint16_t* p, VF v) {
-    *reinterpret_cast<V16U*>(p) = __builtin_convertvector(saturate(v, 0.0f, 65535.0f), V16);
+    *reinterpret_cast<V16U*>(p) = narrow_to_words(saturate(v, 0.0f, 65535.0f));
   }
 };
 
