@@ -33,15 +33,6 @@ int32_t check_signals(void*) {
   return PyErr_CheckSignals();
 }
 
-gw_grid_sample_spec spec_of(const nb::tuple& s) {
-  gw_grid_sample_spec spec;
-  int32_t* codes[] = {&spec.mode,     &spec.padding,   &spec.align_corners, &spec.layout,
-                      &spec.rounding, &spec.pad_order, &spec.cubic_padding, &spec.nonfinite};
-  for (size_t i = 0; i < 8; ++i) *codes[i] = nb::cast<int32_t>(s[i]);
-  spec.cubic_coeff_a = nb::cast<double>(s[8]);
-  return spec;
-}
-
 nb::handle failure_type;  // called with (status name, text), returns the exception to raise; lives as long as the process
 
 template <class Call>
@@ -63,24 +54,31 @@ void run(Call&& call) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // Specs are remembered in a dict that lives as long as the interpreter.
+  nb::set_leak_warnings(false);
+  nb::class_<gw_grid_sample_spec>(m, "GridSampleSpec")
+      .def("__init__",
+           [](gw_grid_sample_spec* s, int32_t mode, int32_t padding, int32_t align_corners, int32_t layout,
+              int32_t rounding, int32_t pad_order, int32_t cubic_padding, int32_t nonfinite, double cubic_coeff_a) {
+             *s = {mode, padding, align_corners, layout, rounding, pad_order, cubic_padding, nonfinite, cubic_coeff_a};
+           })
+      .def_ro("layout", &gw_grid_sample_spec::layout);
   m.def("set_failure", [](nb::object f) { failure_type = f.release(); });
-  m.def("grid_sample", [](const nb::tuple& spec, const Input& x, int x_type, const Input& grid, int grid_type,
+  m.def("grid_sample", [](const gw_grid_sample_spec& spec, const Input& x, int x_type, const Input& grid, int grid_type,
                           const Output& out, int out_type) {
-    const gw_grid_sample_spec s = spec_of(spec);
     const gw_tensor a = tensor_of(x, x_type), g = tensor_of(grid, grid_type), o = tensor_of(out, out_type);
-    run([&] { return gw_grid_sample(&s, &a, &g, &o); });
+    run([&] { return gw_grid_sample(&spec, &a, &g, &o); });
   });
   m.def(
       "grid_sample_backward",
-      [](const nb::tuple& spec, const Input& grad, int grad_type, const Input& x, int x_type, const Input& grid,
+      [](const gw_grid_sample_spec& spec, const Input& grad, int grad_type, const Input& x, int x_type, const Input& grid,
          int grid_type, const std::optional<Output>& grad_x, const std::optional<Output>& grad_grid) {
-        const gw_grid_sample_spec s = spec_of(spec);
         const gw_tensor go = tensor_of(grad, grad_type), a = tensor_of(x, x_type), g = tensor_of(grid, grid_type);
         gw_tensor gx = {}, gg = {};
         if (grad_x) gx = tensor_of(*grad_x, x_type);
         if (grad_grid) gg = tensor_of(*grad_grid, grid_type);
         run([&] {
-          return gw_grid_sample_backward(&s, &go, &a, &g, grad_x ? &gx : nullptr, grad_grid ? &gg : nullptr);
+          return gw_grid_sample_backward(&spec, &go, &a, &g, grad_x ? &gx : nullptr, grad_grid ? &gg : nullptr);
         });
       },
       nb::arg("spec"), nb::arg("grad_output"), nb::arg("grad_type"), nb::arg("x"), nb::arg("x_type"), nb::arg("grid"),

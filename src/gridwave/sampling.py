@@ -40,17 +40,17 @@ _core.set_failure(lambda status, text: _ERRORS.get(status, CoreError)(text))
 CUBIC_COEFF_A: Final = -0.75
 """Keys' constant as PyTorch, ONNX and OpenCV have it."""
 
-_SPECS: Final[dict[tuple[Any, ...], tuple[Any, ...]]] = {}
+_SPECS: Final[dict[tuple[Any, ...], _core.GridSampleSpec]] = {}
 
 
-def _spec_codes(mode: Any, padding_mode: Any, align_corners: Any, layout: Any) -> tuple[Any, ...]:
-    """Return the codes of ``gw_grid_sample_spec`` in order; remembered, since four names take a microsecond to parse."""
+def _spec_codes(mode: Any, padding_mode: Any, align_corners: Any, layout: Any) -> _core.GridSampleSpec:
+    """Return the names as core's spec; remembered, since parsing four of them takes a microsecond."""
     key = (mode, padding_mode, align_corners, layout)
     try:
         return _SPECS[key]
     except (KeyError, TypeError):
         pass
-    codes = (
+    codes = _core.GridSampleSpec(
         parse("mode", mode, SamplingMode), parse("padding_mode", padding_mode, PaddingMode),
         _flag("align_corners", align_corners), parse("layout", layout, Layout), 0, 0, 0, 0, CUBIC_COEFF_A,
     )  # fmt: skip
@@ -64,8 +64,8 @@ def _flag(name: str, value: object) -> int:
     raise ArgumentError(f"{name} must be True or False; got {value!r}")
 
 
-def _codes_of(spec: GridSampleSpec, layout: Any) -> tuple[Any, ...]:
-    return (
+def _codes_of(spec: GridSampleSpec, layout: Any) -> _core.GridSampleSpec:
+    return _core.GridSampleSpec(
         parse("mode", spec.mode, SamplingMode), parse("padding_mode", spec.padding_mode, PaddingMode),
         _flag("align_corners", spec.align_corners), parse("layout", layout, Layout),
         parse("nearest_rounding", spec.nearest_rounding, NearestRounding),
@@ -74,22 +74,40 @@ def _codes_of(spec: GridSampleSpec, layout: Any) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
+_LINE: Final = 64
+_LARGE: Final = 8 << 20
+"""Results of at least this many bytes start on a cache line, so that kernels can write whole lines past the caches."""
+
+
+def _empty(shape: tuple[int, int, int, int], dtype: Any) -> Array:
+    """Return an uninitialised array; a large one aligned (NumPy's own start 16 bytes past a page)."""
+    size = shape[0] * shape[1] * shape[2] * shape[3] * dtype.itemsize
+    if size < _LARGE:
+        return np.empty(shape, dtype)
+    memory = np.empty(size + _LINE, np.uint8)
+    start = -memory.ctypes.data % _LINE
+    aligned: Array = memory[start : start + size].view(dtype).reshape(shape)
+    return aligned
+
+
 def _empty_output(x: Array, grid: Array, channels_last: bool) -> Array:
     """Allocate what ``x`` sampled by ``grid`` needs; for arrays of a wrong rank anything, since core refuses them."""
-    if x.ndim != 4 or grid.ndim != 4:
+    try:
+        n, c, _, w_in = x.shape
+        _, h, w, _ = grid.shape
+    except ValueError:
         return np.empty((0,), x.dtype)
-    n, h, w = x.shape[0], grid.shape[1], grid.shape[2]
     if channels_last:
-        return np.empty((n, h, w, x.shape[3]), x.dtype)
-    c = x.shape[1]
-    strides = x.strides
-    if c > 1 and strides[1] == x.itemsize and strides[3] != x.itemsize:
-        # NCHW order over channels-last memory (torch's channels_last): the output is laid out alike.
-        return np.empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
-    return np.empty((n, c, h, w), x.dtype)
+        return _empty((n, h, w, w_in), x.dtype)
+    if c > 1:
+        strides = x.strides
+        if strides[1] == x.itemsize and strides[3] != x.itemsize:
+            # NCHW order over channels-last memory (torch's channels_last): the output is laid out alike.
+            return _empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
+    return _empty((n, c, h, w), x.dtype)
 
 
-def _sample(codes: tuple[Any, ...], x: Any, grid: Any, out: Any) -> Any:
+def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:
     give = None
     if type(x) is not np.ndarray:
         x, give = as_numpy("x", x)
@@ -101,7 +119,7 @@ def _sample(codes: tuple[Any, ...], x: Any, grid: Any, out: Any) -> Any:
     except KeyError:
         x_code, grid_code = dtype_code("x", x), dtype_code("grid", grid)
     if out is None:
-        target, out_code = _empty_output(x, grid, codes[3] == 1), x_code
+        target, out_code = _empty_output(x, grid, codes.layout == 1), x_code
     else:
         target = _check_out(out)
         out_code = dtype_code("out", target)
@@ -305,7 +323,7 @@ def sample_backward(
     return _backward(_codes_of(spec, layout), grad_output, x, grid, wrt)
 
 
-def _backward(codes: tuple[Any, ...], grad_output: Any, x: Any, grid: Any, wrt: Any) -> tuple[Any, Any]:
+def _backward(codes: _core.GridSampleSpec, grad_output: Any, x: Any, grid: Any, wrt: Any) -> tuple[Any, Any]:
     if isinstance(wrt, str):
         wrt = (wrt,)
     for target in wrt:

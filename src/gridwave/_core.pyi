@@ -1,0 +1,48 @@
+"""The compiled extension: arrays and integer codes of gridwave.h."""
+
+from collections.abc import Callable
+from typing import Any
+
+class GridSampleSpec:
+    def __init__(
+        self,
+        mode: int,
+        padding: int,
+        align_corners: int,
+        layout: int,
+        rounding: int,
+        pad_order: int,
+        cubic_padding: int,
+        nonfinite: int,
+        cubic_coeff_a: float,
+        /,
+    ) -> None: ...
+    @property
+    def layout(self) -> int: ...
+
+def set_failure(make: Callable[[str, str], BaseException], /) -> None: ...
+def grid_sample(
+    spec: GridSampleSpec, x: Any, x_type: int, grid: Any, grid_type: int, out: Any, out_type: int, /
+) -> None: ...
+def grid_sample_backward(
+    spec: GridSampleSpec,
+    grad_output: Any,
+    grad_type: int,
+    x: Any,
+    x_type: int,
+    grid: Any,
+    grid_type: int,
+    grad_x: Any | None,
+    grad_grid: Any | None,
+) -> None: ...
+def affine_grid(theta: Any, dtype: int, align_corners: bool, singleton_zero: bool, out: Any, /) -> None: ...
+def affine_grid_backward(
+    grad_output: Any, dtype: int, align_corners: bool, singleton_zero: bool, grad_theta: Any, /
+) -> None: ...
+def set_num_threads(n: int, /) -> None: ...
+def set_local_num_threads(n: int, /) -> None: ...
+def get_num_threads() -> int: ...
+def get_local_num_threads() -> int: ...
+def isa() -> str: ...
+def best_isa() -> str: ...
+def version() -> str: ...
