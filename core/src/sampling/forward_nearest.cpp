@@ -22,7 +22,7 @@ GW_INLINE VF pick_window(const S* plane, int64_t stride, const NearestTable<floa
 
 template <class S, class T>
 static void nearest_plane(const SampleJob& job, const S* plane, const S* next_plane, const NearestTable<T>& table,
-                          int count, S* out) {
+                          int count, bool streamed, S* out) {
   constexpr int lanes = simd<T>::lanes;
   for (int b = 0, i = 0; i < count; ++b, i += lanes) {
     const Block& block = table.block[b];
@@ -30,11 +30,11 @@ static void nearest_plane(const SampleJob& job, const S* plane, const S* next_pl
     const int here = min_of(lanes, count - i);
     if constexpr (sizeof(T) == 4) {
       if (here == lanes && block.reach == Reach::window) {
-        storage<S>::store_vector(out + i, pick_window<false>(plane, job.x_h, table, block, i));
+        write_vector<S>(out + i, pick_window<false>(plane, job.x_h, table, block, i), streamed);
         continue;
       }
       if (here == lanes && block.reach == Reach::double_window) {
-        storage<S>::store_vector(out + i, pick_window<true>(plane, job.x_h, table, block, i));
+        write_vector<S>(out + i, pick_window<true>(plane, job.x_h, table, block, i), streamed);
         continue;
       }
     }
@@ -52,6 +52,7 @@ template <class S>
 static void nearest_piece(const SampleJob& job, const Piece& piece) {
   typedef typename storage<S>::compute T;
   const bool far = job.height * job.x_h * (int64_t)sizeof(S) > far_plane_bytes;
+  const bool streamed = is_streamed<S>(job);
   Coordinates<T> at;
   NearestTable<T> table;
   int count = 0;
@@ -64,9 +65,10 @@ static void nearest_piece(const SampleJob& job, const Piece& piece) {
     if (far)
       for (int b = 0, i = 0; i < count; ++b, i += simd<T>::lanes) fetch<S, T>(plane, job.x_h, table.block[b]);
     for (int64_t c = piece.c0; c < piece.c1; ++c, plane += job.x_c)
-      nearest_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, table, count,
+      nearest_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, table, count, streamed,
                           static_cast<S*>(job.out) + n * job.o_n + c * job.o_c + piece.first);
   }
+  if (streamed) stream_fence();
 }
 
 void add_nearest_kernels(Kernels& k) {

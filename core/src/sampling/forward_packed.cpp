@@ -93,6 +93,7 @@ static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const Pack
                             int64_t c, int channels, int count) {
   typedef simd<float> s;
   constexpr int lanes = s::lanes;
+  const bool streamed = is_streamed<S>(job);
   S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
   for (int i = 0; i < count; i += lanes) {
     VF r[lanes];
@@ -105,7 +106,7 @@ static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const Pack
     if (storage<S>::has_nan && !nearest && any(odd))
       settle<S>(job, piece, tile, c, channels, i, min_of(lanes, count - i), reinterpret_cast<float*>(r), lanes);
     if (i + lanes <= count) {
-      for (int j = 0; j < channels; ++j) storage<S>::store_vector(out + j * job.o_c + i, r[j]);
+      for (int j = 0; j < channels; ++j) write_vector<S>(out + j * job.o_c + i, r[j], streamed);
     } else {
       S last[lanes];
       for (int j = 0; j < channels; ++j) {
@@ -155,6 +156,7 @@ static void packed_piece(const SampleJob& job, const Piece& piece, const float* 
     if (k == 4) four_channels<S, nearest>(job, piece, tile, image, c, here, count);
     else blocks_of_lanes<S, nearest>(job, piece, tile, image, c, here, count);
   }
+  if (is_streamed<S>(job)) stream_fence();
 }
 
 // How many of a piece's blocks are neither windows nor outside.

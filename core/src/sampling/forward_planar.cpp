@@ -54,7 +54,7 @@ static __attribute__((noinline)) typename simd<T>::V settle(const SampleJob& job
 
 template <class S, class T>
 static void bilinear_plane(const SampleJob& job, const S* plane, const S* next_plane, const Coordinates<T>& at,
-                           const PlanarTable<T>& table, int count, S* out) {
+                           const PlanarTable<T>& table, int count, bool streamed, S* out) {
   typedef simd<T> s;
   typedef typename s::V V;
   for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
@@ -75,7 +75,7 @@ static void bilinear_plane(const SampleJob& job, const S* plane, const S* next_p
     }
     if (check && any(v != v)) v = settle<S, T>(job, plane, at, i, v);
     if (i + s::lanes <= count) {
-      storage<S>::store_vector(out + i, v);
+      write_vector<S>(out + i, v, streamed);
     } else {
       S last[s::lanes];
       storage<S>::store_vector(last, v);
@@ -89,6 +89,7 @@ static void bilinear_piece(const SampleJob& job, const Piece& piece) {
   typedef typename storage<S>::compute T;
   if (job.width < 2 || job.height < 2) return sample_piece_exact<S, T>(job, piece);
   const bool far = job.height * job.x_h * (int64_t)sizeof(S) > far_plane_bytes;
+  const bool streamed = is_streamed<S>(job);
   Coordinates<T> at;
   PlanarTable<T> table;
   int count = 0;
@@ -101,10 +102,11 @@ static void bilinear_piece(const SampleJob& job, const Piece& piece) {
     if (far)
       for (int b = 0, i = 0; i < count; ++b, i += simd<T>::lanes) fetch<S, T>(plane, job.x_h, table.block[b]);
     for (int64_t c = piece.c0; c < piece.c1; ++c, plane += job.x_c) {
-      bilinear_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, at, table, count,
+      bilinear_plane<S, T>(job, plane, far && c + 1 < piece.c1 ? plane + job.x_c : nullptr, at, table, count, streamed,
                            static_cast<S*>(job.out) + n * job.o_n + c * job.o_c + piece.first);
     }
   }
+  if (streamed) stream_fence();
 }
 
 void add_planar_kernels(Kernels& k) {

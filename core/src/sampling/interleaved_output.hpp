@@ -11,9 +11,6 @@ namespace GW_ISA {
 // No tap of this point counts. Offsets are larger: an image reaches less than 2^31 elements either way.
 constexpr int32_t outside = INT32_MIN;
 
-// Outputs larger than a core's share of the last-level cache would only push x out of it.
-constexpr int64_t streamed_output_bytes = int64_t{8} << 20;
-
 // Narrow pixels of an image larger than a core's own cache are asked for this many points ahead, four channels being too
 // few to hide the way to memory (4 x 720 x 1280 x 3, float32: 38 ms without, 22 at 32 points, 18.4 at 64, 18.1 at 96).
 // In cache it costs a sixth, and with wide pixels nothing is gained.

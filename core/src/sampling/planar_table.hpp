@@ -7,6 +7,7 @@
 #pragma once
 
 #include "sampling/exact.hpp"
+#include "simd/stream.hpp"
 
 namespace gw {
 namespace GW_ISA {
@@ -99,6 +100,21 @@ GW_INLINE void fetch(const S* plane, int64_t row, const Block& block) {
     __builtin_prefetch(p);
     __builtin_prefetch(p + last);
   }
+}
+
+// Whether an output of planes is written past the caches: large, and its vectors are whole lines.
+template <class S>
+GW_INLINE bool is_streamed(const SampleJob& job) {
+  return vector_is_line && sizeof(S) == 4 && job.batches * job.channels * job.points() * 4 > streamed_output_bytes;
+}
+
+template <class S, class V>
+GW_INLINE void write_vector(S* to, V v, bool streamed) {
+  if constexpr (vector_is_line && sizeof(S) == 4) {
+    if (streamed && ((uintptr_t)to & (line_bytes - 1)) == 0) return stream_vector(reinterpret_cast<float*>(to), v);
+  }
+  (void)streamed;
+  storage<S>::store_vector(to, v);
 }
 
 // Pairs and weights of a tile; needs width and height of at least 2 and offsets below 2^31. With windows, also tells how

@@ -24,6 +24,19 @@ GW_INLINE void stream_line(char* to, const char* from) {
 #endif
 }
 
+// A vector that is a whole line, to aligned memory.
+GW_INLINE void stream_vector(float* to, simd<float>::V v) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(to, (__m512)v);
+#else
+  simd<float>::store(to, v);
+#endif
+}
+constexpr bool vector_is_line = GW_VEC_BYTES == line_bytes;
+
+// Outputs larger than a core's share of the last-level cache would only push x out of it.
+constexpr int64_t streamed_output_bytes = int64_t{8} << 20;
+
 // After the last line: other threads see them.
 GW_INLINE void stream_fence() {
 #if defined(__x86_64__)
