@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random calls of gridwave.h: right ones with every dtype, stride and hostile value, compared with the definition; and
+// wrong ones, which must say what is wrong and write nothing.
+//
+//   fuzz [--seconds N] [--seed S] [--calls N]
+//
+// Prints its seed first; call i of a seed is the same everywhere, and --seed S --calls I repeats up to it.
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "calls.hpp"
+
+namespace {
+
+int64_t good = 0, refused = 0;
+
+int64_t length(Random& random) {
+  static const int64_t lengths[] = {0, 1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 40};
+  return lengths[random.below(sizeof lengths / sizeof lengths[0])];
+}
+int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
+Lies some_lies(Random& random) { return random.one_in(2) ? Lies::dense : static_cast<Lies>(random.below(static_cast<int64_t>(Lies::count))); }
+
+gw_grid_sample_spec some_spec(Random& random) {
+  gw_grid_sample_spec s = {};
+  s.mode = static_cast<int32_t>(random.below(3));
+  s.padding = static_cast<int32_t>(random.below(3));
+  s.align_corners = static_cast<int32_t>(random.below(2));
+  s.layout = static_cast<int32_t>(random.below(2));
+  if (random.one_in(3)) {
+    s.rounding = static_cast<int32_t>(random.below(3));
+    s.pad_order = static_cast<int32_t>(random.below(2));
+    s.cubic_padding = static_cast<int32_t>(random.below(2));
+    s.nonfinite = static_cast<int32_t>(random.below(2));
+  }
+  s.cubic_coeff_a = random.one_in(2) ? -0.75 : random.uniform(-2, 2);
+  return s;
+}
+
+void right_call(Random& random) {
+  Sizes z = {random.one_in(20) ? 0 : 1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)),
+             length(random), length(random)};
+  if (random.one_in(30)) z = {1, at_least_one(length(random)), 40 + random.below(60), 40 + random.below(60), 50 + random.below(40), 40 + random.below(60)};
+  const Call call = {some_spec(random), pairs[random.below(pair_count)], z, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
+                     some_lies(random), some_lies(random), some_lies(random), random.one_in(2), random.one_in(10)};
+  const uint64_t seed = random.bits();
+  if (random.one_in(3)) gw_set_local_num_threads(static_cast<int32_t>(1 + random.below(5)));
+  call.run(seed);
+  ++good;
+}
+
+// A good call made wrong in one way, or several.
+void wrong_call(Random& random) {
+  const Sizes z = {1 + random.below(2), 1 + random.below(4), 1 + random.below(5), 1 + random.below(5), 1 + random.below(4), 1 + random.below(4)};
+  gw_grid_sample_spec spec = some_spec(random);
+  const Pair types = pairs[random.below(5)];  // floats, so that there is a gradient too
+  Array x(types.x, image_shape(spec, z.n, z.c, z.h, z.w)), grid(types.grid, {z.n, z.ho, z.wo, 2});
+  Array out(types.x, image_shape(spec, z.n, z.c, z.ho, z.wo)), grad_x(types.x, image_shape(spec, z.n, z.c, z.h, z.w));
+  Array grad_grid(types.grid, {z.n, z.ho, z.wo, 2});
+  const auto x_before = x.bytes(), grid_before = grid.bytes();
+  gw_tensor t[3] = {*x.tensor(), *grid.tensor(), *out.tensor()};
+  const gw_tensor* p[3] = {&t[0], &t[1], &t[2]};
+  const gw_grid_sample_spec* s = &spec;
+  static const int32_t codes[] = {-1, 3, 7, 100, INT32_MIN, INT32_MAX};
+  static const int64_t numbers[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 2, int64_t{1} << 62, int64_t{1} << 33, 0, 1, 2, 3};
+  const int which = static_cast<int>(random.below(3)), axis = static_cast<int>(random.below(4));
+  const int32_t code = codes[random.below(6)];
+  const int64_t number = numbers[random.below(10)];
+  bool certain = true;  // surely wrong
+  switch (random.below(13)) {
+    case 0: s = nullptr; break;
+    case 1: p[which] = nullptr; break;
+    case 2: t[which].data = nullptr; break;
+    case 3: t[which].dtype = code == 3 ? -5 : code; break;
+    case 4: t[which].rank = random.one_in(2) ? static_cast<int32_t>(random.below(4)) : code == 3 ? 5 : code; break;
+    case 5: spec.mode = code; break;
+    case 6: spec.padding = code; break;
+    case 7: (random.one_in(2) ? spec.layout : spec.align_corners) = code; break;
+    case 8: (random.one_in(2) ? spec.rounding : spec.nonfinite) = code; break;
+    case 9: spec.cubic_coeff_a = random.one_in(2) ? std::nan("") : HUGE_VAL; break;
+    case 10:  // another shape than the memory has: only if it is refused does nothing bad happen
+      if (number == t[which].shape[axis] || (number >= 0 && number <= 3 && which == 0)) return;
+      t[which].shape[axis] = number;
+      // x alone is free in its channels and pixels; a larger one would be read, so only lengths no memory has.
+      if (which == 0 && number > 3) t[which].stride[axis] = INT64_MAX / 3;
+      certain = false;
+      if (which == 0 && number > 3 && number < (int64_t{1} << 40)) return;
+      if (which != 0 && number == 0) return;
+      break;
+    case 11: t[2] = random.one_in(2) ? t[0] : t[1]; certain = false; break;  // the output over an input, or of its shape
+    default: {
+      const auto other = static_cast<int>((t[which].dtype + 1 + random.below(6)) % 7);
+      if (size_of(other) > size_of(t[which].dtype)) return;
+      t[which].dtype = other;
+      certain = false;
+    }
+  }
+  const gw_status forward = gw_grid_sample(s, p[0], p[1], p[2]);
+  const bool failed = forward != GW_OK;
+  if (certain && !failed) ++failures, std::fprintf(stderr, "a wrong call was taken\n");
+  if (failed) {
+    ++refused;
+    CHECK(out.untouched());
+    CHECK(forward >= GW_ERROR_SHAPE && forward <= GW_ERROR_MEMORY);
+    CHECK(std::strlen(gw_last_error()) > 10);
+    CHECK(std::strcmp(gw_status_name(forward), "unknown") != 0);
+  }
+  CHECK(x.same_as(x_before) && grid.same_as(grid_before));
+  if (!failed) return;
+
+  // The same tensors as a gradient: what was the output is its gradient, an input.
+  const gw_status backward = gw_grid_sample_backward(s, p[2], p[0], p[1], grad_x.tensor(), grad_grid.tensor());
+  if (certain && backward == GW_OK) ++failures, std::fprintf(stderr, "a wrong gradient was taken\n");
+  if (backward != GW_OK) CHECK(grad_x.untouched() && grad_grid.untouched());
+  CHECK(gw_grid_sample_backward(&spec, out.tensor(), x.tensor(), grid.tensor(), nullptr, nullptr) != GW_OK);
+  gw_plan* plan = reinterpret_cast<gw_plan*>(&spec);
+  const gw_status planned = gw_grid_sample_plan(s, p[0], p[1], p[2], &plan);
+  if (planned == GW_OK) gw_plan_destroy(plan);
+}
+
+void affine_call(Random& random) {
+  const int dtype = static_cast<int>(random.below(5));  // one of them, uint8, is refused
+  const int64_t n = random.below(3), h = length(random), w = length(random);
+  const Lies lies = some_lies(random);
+  const Lies unshared = lies == Lies::shared ? Lies::dense : lies;
+  Array theta(dtype, {n, 2, 3}, lies), grid(dtype, {n + random.one_in(9), h, w, 2 + random.one_in(9)}, unshared);
+  Array back(dtype, {n, 2, 3}, unshared);
+  for (int64_t i = 0; i < theta.count(); ++i) theta.set(i, random.one_in(9) && is_float(dtype) ? std::nan("") : random.uniform(0, 3));
+  const auto before = theta.bytes();
+  const gw_status status = gw_affine_grid(theta.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(2)), grid.tensor());
+  CHECK(grid.surroundings_intact() && theta.same_as(before));
+  if (status != GW_OK) {
+    CHECK(grid.untouched());
+    ++refused;
+  }
+  const gw_status backward = gw_affine_grid_backward(grid.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(2)), back.tensor());
+  CHECK(back.surroundings_intact());
+  if (backward != GW_OK) CHECK(back.untouched());
+  gw_affine_grid(random.one_in(2) ? nullptr : theta.tensor(), 0, 0, nullptr);
+  gw_affine_grid_backward(nullptr, 0, 0, back.tensor());
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  double seconds = 5;
+  uint64_t seed = static_cast<uint64_t>(std::chrono::system_clock::now().time_since_epoch().count());
+  int64_t most_calls = INT64_MAX;
+  for (int i = 1; i + 1 < count; i += 2) {
+    const std::string name = arguments[i];
+    if (name == "--seconds") seconds = std::atof(arguments[i + 1]);
+    if (name == "--seed") seed = std::strtoull(arguments[i + 1], nullptr, 10);
+    if (name == "--calls") most_calls = std::atoll(arguments[i + 1]), seconds = 1e9;
+  }
+  std::printf("seed %llu, kernels %s\n", static_cast<unsigned long long>(seed), gw_isa());
+  std::fflush(stdout);
+  const auto start = std::chrono::steady_clock::now();
+  int64_t calls = 0;
+  for (; calls < most_calls && failures == 0; ++calls) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+    Random random(seed + static_cast<uint64_t>(calls) * 0x9e3779b97f4a7c15u);
+    const int64_t kind = random.below(10);
+    if (kind < 6) right_call(random);
+    else if (kind < 9) wrong_call(random);
+    else affine_call(random);
+    if (failures) std::fprintf(stderr, "call %lld of seed %llu\n", static_cast<long long>(calls), static_cast<unsigned long long>(seed));
+  }
+  std::printf("%lld calls: %lld judged, %lld refused, %d failures\n", static_cast<long long>(calls), static_cast<long long>(good),
+              static_cast<long long>(refused), failures.load());
+  return failures == 0 ? 0 : 1;
+}
