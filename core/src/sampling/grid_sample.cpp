@@ -7,7 +7,7 @@
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
-#include "sampling/packed.hpp"
+#include "sampling/order.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 
@@ -142,9 +142,11 @@ gw_status execute(const SamplePlan& plan, const void* x, const void* grid, void*
   }
   job.o_n = dense.stride[0];
   job.o_c = dense.stride[1];
-  const Outcome outcome = jumps_about(p, job)
-                              ? run_packed(p, job)
-                              : parallel_for(pieces, p.cost_ns, [&](int64_t index, int) { run_piece(p, job, index); });
+  const Order order = order_of(p, job);
+  const Outcome outcome =
+      order == Order::packed   ? run_packed(p, job)
+      : order == Order::planes ? run_planes(p, job)
+                               : parallel_for(pieces, p.cost_ns, [&](int64_t i, int) { run_piece(p, job, i); });
   if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
   if (p.pack_out) {
     gw_tensor to = p.out;
