@@ -71,7 +71,7 @@ void backward_piece_exact(const BackwardJob& job, const BackwardPiece& piece) {
   T* const sum = job.grad_x ? static_cast<T*>(piece.scratch) : nullptr;
   T* const to = static_cast<T*>(piece.sums);
   const bool wants_slopes = to && job.spec.mode != GW_NEAREST;
-  if (to && piece.c0 >= piece.c1) memset(to, 0, sizeof(T) * 2 * (size_t)job.points());
+  
   for (int64_t c = piece.c0; c < piece.c1; ++c) {
     const S* x = static_cast<const S*>(job.x) + piece.n * job.x_n + c * job.x_c;
     const GradientPlane<S, T> plane = {{wants_slopes ? x : nullptr, job.x_h, job.x_w, job.height, job.width}, sum};

@@ -147,8 +147,9 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
   const Kernels& k = kernels();
   const BackwardKernel kernel = job.wide ? k.backward_exact[job.x_type] : k.backward[spec.mode][job.x_type];
   const Cut c = cut(job, kernel);
+  const bool nearest = spec.mode == GW_NEAREST;  // its grid gradient is 0
   const int64_t groups = c.groups, bands = c.bands, sum_size = job.x_type == GW_FLOAT64 ? 8 : 4;
-  const int64_t pieces = job.batches * groups * bands;
+  const int64_t pieces = nearest && !grad_x ? 0 : job.batches * groups * bands;
   const double cost =
       value_cost(job) * (double)job.points() * (double)job.batches * (double)job.channels +
       0.3 * (double)job.height * (double)job.width * (double)job.batches * (double)job.channels;
@@ -165,7 +166,8 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
 
   const int64_t sums_bytes = 2 * job.points() * sum_size;
   Memory sums;
-  if (grad_grid) sums = allocate(job.batches * (groups > 0 ? groups : 1), sums_bytes);
+  const int64_t sum_groups = grad_grid && !nearest ? groups : 0;
+  if (sum_groups > 0) sums = allocate(job.batches * sum_groups, sums_bytes);
   const int workers = workers_for(pieces, cost);
   Memory scratch;
   int64_t scratch_bytes = 0;
@@ -176,7 +178,7 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
   Outcome outcome = parallel_for_with(workers, pieces, cost, [&](int64_t index, int worker) {
     BackwardPiece piece = piece_at(index);
     piece.scratch = at(scratch, worker, scratch_bytes);
-    piece.sums = grad_grid ? at(sums, index / bands, sums_bytes) : nullptr;
+    piece.sums = sum_groups > 0 ? at(sums, index / bands, sums_bytes) : nullptr;
     kernel.run(job, piece);
   });
   if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
@@ -188,11 +190,11 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
                          [&](int64_t index, int) {
                            const int64_t n = index / runs, first = index % runs * run;
                            const int64_t last = first + run < job.points() ? first + run : job.points();
-                           const void* from = at(sums, n * groups, sums_bytes);
+                           const void* from = at(sums, n * sum_groups, sums_bytes);
                            if (sum_size == 8)
-                             combine(k, job, static_cast<const double*>(from), groups, *grad_grid, n, first, last);
+                             combine(k, job, static_cast<const double*>(from), sum_groups, *grad_grid, n, first, last);
                            else
-                             combine(k, job, static_cast<const float*>(from), groups, *grad_grid, n, first, last);
+                             combine(k, job, static_cast<const float*>(from), sum_groups, *grad_grid, n, first, last);
                          });
   return outcome == Outcome::interrupted ? GW_ERROR_INTERRUPTED : GW_OK;
 }

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// The backward loops over channels: for each point, grad_output times the weights is added to the pixels under the
+// taps, and grad_output times the pixels is summed for the grid's gradient.
+#pragma once
+
+#include "sampling/backward_pack.hpp"
+#include "sampling/backward_tile.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+// Where the grid's gradient goes: the tile's first point.
+template <class T>
+struct Sums {
+  T* to;     // null: not wanted
+  bool add;  // to what earlier channels left
+  GW_INLINE void put(int point, T dx, T dy) const {
+    T* p = to + 2 * point;
+    p[0] = add ? p[0] + dx : dx;
+    p[1] = add ? p[1] + dy : dy;
+  }
+};
+
+template <class T, int L, bool wants_x, bool wants_grid>
+inline void bilinear_inside(const Blocks<T>& b, PointTile<T>& t) {
+  typedef lanes_of<T, L> s;
+  typedef typename s::V V;
+  const int64_t x_pixel = b.x_pixel, x_row = b.x_row, d_pixel = b.d_pixel, d_row = b.d_row;
+  const int32_t vectors = b.vectors;
+  for (int k = 0; k < t.inside; ++k) {
+    const T* __restrict g = b.g + t.point[k] * b.g_point;
+    const T* __restrict x = b.x + t.x_at[k];
+    T* __restrict d = b.d + t.d_at[k];
+    const T wx = t.wx[k], wy = t.wy[k], ux = T(1) - wx, uy = T(1) - wy;
+    const V w00 = s::splat(ux * uy), w01 = s::splat(wx * uy), w10 = s::splat(ux * wy), w11 = s::splat(wx * wy);
+    V s00 = {}, s01 = {}, s10 = {}, s11 = {};
+    for (int v = 0; v < vectors; ++v, g += L, x += L, d += L) {
+      const V gv = s::load(g);
+      if (wants_grid) {
+        s00 = fused(gv, s::load(x), s00);
+        s01 = fused(gv, s::load(x + x_pixel), s01);
+        s10 = fused(gv, s::load(x + x_row), s10);
+        s11 = fused(gv, s::load(x + x_row + x_pixel), s11);
+      }
+      if (wants_x) {
+        s::store(d, fused(gv, w00, s::load(d)));
+        s::store(d + d_pixel, fused(gv, w01, s::load(d + d_pixel)));
+        s::store(d + d_row, fused(gv, w10, s::load(d + d_row)));
+        s::store(d + d_row + d_pixel, fused(gv, w11, s::load(d + d_row + d_pixel)));
+      }
+    }
+    if (wants_grid) four<T>::store(t.dots + 4 * k, sums(s{}, s00, s01, s10, s11));
+  }
+}
+
+template <class T>
+inline void bilinear_slopes(PointTile<T>& t, const Sums<T>& to) {
+  typedef four<T> s;
+  typedef typename s::V V;
+  for (int k = 0; k < t.inside; k += 4) {
+    V r[4];
+    for (int i = 0; i < 4; ++i) r[i] = s::load(t.dots + 4 * (k + i));
+    transpose_four(r);
+    const V wx = s::load(t.wx + k), wy = s::load(t.wy + k);
+    const V dx = (r[1] - r[0]) * (T(1) - wy) + (r[3] - r[2]) * wy;
+    const V dy = (r[2] - r[0]) * (T(1) - wx) + (r[3] - r[1]) * wx;
+    const int n = min_of(4, t.inside - k);
+    for (int i = 0; i < n; ++i) {
+      const int p = t.point[k + i];
+      to.put(p, dx[i] * t.slope.x[p], dy[i] * t.slope.y[p]);
+    }
+  }
+}
+
+// A tap of a point at the edge: x or d may be null.
+template <class T, int L>
+GW_INLINE T edge_tap(const T* g, const T* x, T* d, T w, int32_t vectors) {
+  typedef lanes_of<T, L> s;
+  typedef typename s::V V;
+  const V wv = s::splat(w);
+  V sum = {};
+  for (int v = 0; v < vectors; ++v) {
+    const V gv = s::load(g + v * L);
+    if (x) sum = fused(gv, s::load(x + v * L), sum);
+    if (d) s::store(d + v * L, fused(gv, wv, s::load(d + v * L)));
+  }
+  return x ? sums(s{}, sum, sum, sum, sum)[0] : T(0);
+}
+
+GW_INLINE int64_t clamp_of(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
+
+template <class T, int L>
+inline void bilinear_edges(const BackwardJob& job, const BackwardPiece& piece, const Blocks<T>& b, PointTile<T>& t,
+                           const Sums<T>& to) {
+  for (int e = 0; e < t.edge; ++e) {
+    const int p = t.edge_point[e];
+    const T fx = floor_of(t.at.x[p]), fy = floor_of(t.at.y[p]), wx = t.at.x[p] - fx, wy = t.at.y[p] - fy;
+    const int64_t x0 = (int64_t)fx, y0 = (int64_t)fy, owner = clamp_of(y0, 0, job.height - 1);
+    const bool owned = to.to && owner >= piece.y0 && owner < piece.y1;
+    T dot[4];
+    for (int i = 0; i < 4; ++i) {
+      const int64_t x = x0 + (i & 1), y = y0 + (i >> 1);
+      const bool in = x >= 0 && x < job.width && y >= 0 && y < job.height;
+      const bool in_d = in && b.d && y >= piece.y0 && y < piece.y1, in_x = in && owned;
+      dot[i] = T(0);
+      if (in_d || in_x)
+        dot[i] = edge_tap<T, L>(b.g + p * b.g_point, in_x ? b.x + (y - piece.y0) * b.x_row + x * b.x_pixel : nullptr,
+                                in_d ? b.d + (y - piece.y0) * b.d_row + x * b.d_pixel : nullptr,
+                                (i & 1 ? wx : T(1) - wx) * (i >> 1 ? wy : T(1) - wy), b.vectors);
+    }
+    if (owned)
+      to.put(p, ((dot[1] - dot[0]) * (T(1) - wy) + (dot[3] - dot[2]) * wy) * t.slope.x[p],
+             ((dot[2] - dot[0]) * (T(1) - wx) + (dot[3] - dot[1]) * wx) * t.slope.y[p]);
+  }
+}
+
+template <class T, int L>
+inline void nearest_inside(const Blocks<T>& b, const PointTile<T>& t) {
+  typedef lanes_of<T, L> s;
+  for (int k = 0; k < t.inside; ++k) {
+    const T* __restrict g = b.g + t.point[k] * b.g_point;
+    T* __restrict d = b.d + t.d_at[k];
+    for (int v = 0; v < b.vectors; ++v) s::store(d + v * L, s::load(d + v * L) + s::load(g + v * L));
+  }
+}
+
+template <class T, int L, bool wants_x, bool wants_grid>
+inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, PointTile<T>& t) {
+  typedef lanes_of<T, L> s;
+  typedef typename s::V V;
+  typedef four<T> f;
+  const T a = (T)spec.cubic_coeff_a;
+  for (int k = 0; k < t.inside; ++k) {
+    const T* __restrict g = b.g + t.point[k] * b.g_point;
+    const T* __restrict x = b.x + t.x_at[k];
+    T* __restrict d = b.d + t.d_at[k];
+    T cx[4], cy[4], sx[4], sy[4];
+    cubic_weights<T>(t.wx[k], a, cx);
+    cubic_weights<T>(t.wy[k], a, cy);
+    if (wants_grid) {
+      cubic_slopes<T>(t.wx[k], a, sx);
+      cubic_slopes<T>(t.wy[k], a, sy);
+    }
+    V dx = {}, dy = {};
+    for (int v = 0; v < b.vectors; ++v, g += L, x += L, d += L) {
+      const V gv = s::load(g);
+      V px = {}, py = {};
+      for (int j = 0; j < 4; ++j) {
+        if (wants_grid) {
+          const T* xr = x + j * b.x_row;
+          V along = s::load(xr) * s::splat(cx[0]), slope = s::load(xr) * s::splat(sx[0]);
+          for (int i = 1; i < 4; ++i) {
+            const V pixel = s::load(xr + i * b.x_pixel);
+            along = fused(pixel, s::splat(cx[i]), along);
+            slope = fused(pixel, s::splat(sx[i]), slope);
+          }
+          px = fused(slope, s::splat(cy[j]), px);
+          py = fused(along, s::splat(sy[j]), py);
+        }
+        if (wants_x) {
+          T* dr = d + j * b.d_row;
+          const V gy = gv * s::splat(cy[j]);
+          for (int i = 0; i < 4; ++i)
+            s::store(dr + i * b.d_pixel, fused(gy, s::splat(cx[i]), s::load(dr + i * b.d_pixel)));
+        }
+      }
+      if (wants_grid) {
+        dx = fused(gv, px, dx);
+        dy = fused(gv, py, dy);
+      }
+    }
+    if (wants_grid) f::store(t.dots + 4 * k, sums(s{}, dx, dy, dx, dy));
+  }
+}
+
+template <class T>
+inline void bicubic_slopes(PointTile<T>& t, const Sums<T>& to) {
+  for (int k = 0; k < t.inside; ++k) {
+    const int p = t.point[k];
+    to.put(p, t.dots[4 * k] * t.slope.x[p], t.dots[4 * k + 1] * t.slope.y[p]);
+  }
+}
+
+template <class T, int L>
+inline void bicubic_edges(const BackwardJob& job, const BackwardPiece& piece, const Blocks<T>& b, PointTile<T>& t,
+                          const Sums<T>& to) {
+  const T a = (T)job.spec.cubic_coeff_a;
+  for (int e = 0; e < t.edge; ++e) {
+    const int p = t.edge_point[e];
+    const T fx = floor_of(t.at.x[p]), fy = floor_of(t.at.y[p]);
+    T cx[4], cy[4], sx[4], sy[4];
+    cubic_weights<T>(t.at.x[p] - fx, a, cx);
+    cubic_weights<T>(t.at.y[p] - fy, a, cy);
+    cubic_slopes<T>(t.at.x[p] - fx, a, sx);
+    cubic_slopes<T>(t.at.y[p] - fy, a, sy);
+    int64_t column[4], row[4];
+    for (int i = 0; i < 4; ++i) {
+      column[i] = cubic_tap<T>(job.spec, fx + T(i - 1), job.width);
+      row[i] = cubic_tap<T>(job.spec, fy + T(i - 1), job.height);
+    }
+    const int64_t cell = row[1] >= 0 ? row[1] : clamp_of((int64_t)fy, 0, job.height - 1);
+    const bool owned = to.to && cell >= piece.y0 && cell < piece.y1;
+    T dx = T(0), dy = T(0);
+    for (int j = 0; j < 4; ++j) {
+      if (row[j] < 0) continue;
+      const bool in_d = b.d && row[j] >= piece.y0 && row[j] < piece.y1;
+      if (!in_d && !owned) continue;
+      for (int i = 0; i < 4; ++i) {
+        if (column[i] < 0) continue;
+        const T dot =
+            edge_tap<T, L>(b.g + p * b.g_point,
+                           owned ? b.x + (row[j] - piece.y0) * b.x_row + column[i] * b.x_pixel : nullptr,
+                           in_d ? b.d + (row[j] - piece.y0) * b.d_row + column[i] * b.d_pixel : nullptr, cx[i] * cy[j],
+                           b.vectors);
+        dx += dot * (sx[i] * cy[j]);
+        dy += dot * (cx[i] * sy[j]);
+      }
+    }
+    if (owned) to.put(p, dx * t.slope.x[p], dy * t.slope.y[p]);
+  }
+}
+
+}  // namespace GW_ISA
+}  // namespace gw

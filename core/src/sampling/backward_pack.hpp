@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Between arrays of any strides and blocks: rows of pixels with their channels in whole vectors of the arithmetic type.
+#pragma once
+
+#include "simd/lanes.hpp"
+#include "simd/storage.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+template <class S, class T>
+GW_INLINE void load_four(const S* p, typename four<T>::V& v) {
+  for (int k = 0; k < 4; ++k) v[k] = (T)storage<S>::load(p + k);
+}
+
+template <class V4>
+GW_INLINE void transpose_four(V4 (&r)[4]) {
+  const V4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6), b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+  const V4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6), d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+// A run of `count` pixels, w apart, with `channels` values, c apart, to `block`: `width` values a pixel, the rest 0.
+template <class S, class T>
+inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t channels, T* block, int64_t width) {
+  typedef four<T> f;
+  typedef typename f::V V;
+  if (c == 1 && w != 1) {
+    for (int64_t p = 0; p < count; ++p, from += w, block += width) {
+      int64_t k = 0;
+      for (; k + 4 <= channels; k += 4) {
+        V v;
+        load_four<S, T>(from + k, v);
+        f::store(block + k, v);
+      }
+      for (; k < channels; ++k) block[k] = (T)storage<S>::load(from + k);
+      for (; k < width; ++k) block[k] = T(0);
+    }
+    return;
+  }
+  int64_t p = 0;
+  if (w == 1) {
+    for (; p + 4 <= count; p += 4)
+      for (int64_t k = 0; k < width; k += 4) {
+        V r[4];
+        for (int i = 0; i < 4; ++i) {
+          r[i] = V{};
+          if (k + i < channels) load_four<S, T>(from + (k + i) * c + p, r[i]);
+        }
+        transpose_four(r);
+        for (int i = 0; i < 4; ++i) f::store(block + (p + i) * width + k, r[i]);
+      }
+  }
+  for (; p < count; ++p)
+    for (int64_t k = 0; k < width; ++k)
+      block[p * width + k] = k < channels ? (T)storage<S>::load(from + k * c + p * w) : T(0);
+}
+
+// The way back.
+template <class S, class T>
+inline void unpack_run(const T* block, int64_t width, int64_t count, int64_t channels, S* to, int64_t w, int64_t c) {
+  typedef four<T> f;
+  typedef typename f::V V;
+  if (c == 1 && w != 1) {
+    for (int64_t p = 0; p < count; ++p, to += w, block += width)
+      for (int64_t k = 0; k < channels; ++k) storage<S>::store(to + k, block[k]);
+    return;
+  }
+  int64_t p = 0;
+  if (w == 1) {
+    for (; p + 4 <= count; p += 4)
+      for (int64_t k = 0; k < channels; k += 4) {
+        V r[4];
+        for (int i = 0; i < 4; ++i) r[i] = f::load(block + (p + i) * width + k);
+        transpose_four(r);
+        for (int i = 0; i < 4; ++i)
+          if (k + i < channels)
+            for (int m = 0; m < 4; ++m) storage<S>::store(to + (k + i) * c + p + m, r[i][m]);
+      }
+  }
+  for (; p < count; ++p)
+    for (int64_t k = 0; k < channels; ++k) storage<S>::store(to + k * c + p * w, block[p * width + k]);
+}
+
+}  // namespace GW_ISA
+}  // namespace gw

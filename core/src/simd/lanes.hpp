@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Vectors of a chosen number of lanes, up to the native one: a pixel of three channels wastes one lane of four but
+// thirteen of sixteen. At least four lanes, so that two native vectors make one of double where those have two.
+#pragma once
+
+#include "simd/vec.hpp"
+
+namespace gw {
+namespace GW_ISA {
+
+template <class T, int L>
+struct lanes_of {
+  typedef T V __attribute__((vector_size(L * sizeof(T))));
+  typedef T VU __attribute__((vector_size(L * sizeof(T)), aligned(alignof(T)), may_alias));
+  static constexpr int lanes = L;
+  static GW_INLINE V load(const T* p) { return *reinterpret_cast<const VU*>(p); }
+  static GW_INLINE void store(T* p, const V& v) { *reinterpret_cast<VU*>(p) = v; }
+  static GW_INLINE V splat(T v) { return v - V{}; }
+};
+
+template <class T>
+using four = lanes_of<T, 4>;
+typedef four<float>::V F4;
+typedef four<double>::V D4;
+
+// a * b + c, fused where the instruction set has it.
+template <class V>
+GW_INLINE V fused(V a, V b, V c) { return a * b + c; }
+#if defined(__FMA__)
+GW_INLINE F4 fused(F4 a, F4 b, F4 c) { return (F4)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c); }
+GW_INLINE D4 fused(D4 a, D4 b, D4 c) { return (D4)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+typedef lanes_of<float, 8>::V F8;
+GW_INLINE F8 fused(F8 a, F8 b, F8 c) { return (F8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c); }
+#endif
+#if defined(__AVX512F__)
+typedef lanes_of<float, 16>::V F16;
+typedef lanes_of<double, 8>::V D8;
+GW_INLINE F16 fused(F16 a, F16 b, F16 c) { return (F16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c); }
+GW_INLINE D8 fused(D8 a, D8 b, D8 c) { return (D8)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+#endif
+#if defined(__aarch64__)
+GW_INLINE F4 fused(F4 a, F4 b, F4 c) { return (F4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
+#endif
+
+// Sums of the lanes of four vectors, as one vector of four.
+template <class V4>
+GW_INLINE V4 sum_four(const V4& a, const V4& b, const V4& c, const V4& d) {  // of four lanes
+  const V4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const V4 cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+}
+template <class T>
+GW_INLINE typename four<T>::V sums(const lanes_of<T, 4>&, typename four<T>::V a, typename four<T>::V b,
+                                   typename four<T>::V c, typename four<T>::V d) {
+  return sum_four(a, b, c, d);
+}
+template <class T>
+GW_INLINE typename four<T>::V sums(const lanes_of<T, 8>&, typename lanes_of<T, 8>::V a, typename lanes_of<T, 8>::V b,
+                                   typename lanes_of<T, 8>::V c, typename lanes_of<T, 8>::V d) {
+  typedef typename lanes_of<T, 8>::V V;
+  const V ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+  const V cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
+  const V s = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
+  return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
+}
+template <class T>
+GW_INLINE typename four<T>::V sums(const lanes_of<T, 16>&, typename lanes_of<T, 16>::V a, typename lanes_of<T, 16>::V b,
+                                   typename lanes_of<T, 16>::V c, typename lanes_of<T, 16>::V d) {
+  typedef typename lanes_of<T, 16>::V V;
+#define GW_EVEN 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
+#define GW_ODD 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
+  const V ab = __builtin_shufflevector(a, b, GW_EVEN) + __builtin_shufflevector(a, b, GW_ODD);
+  const V cd = __builtin_shufflevector(c, d, GW_EVEN) + __builtin_shufflevector(c, d, GW_ODD);
+#undef GW_EVEN
+#undef GW_ODD
+  const V s = __builtin_shufflevector(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+              __builtin_shufflevector(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+  const auto h = __builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(s, s, 8, 9, 10, 11, 12, 13, 14, 15);
+  return __builtin_shufflevector(h, h, 0, 1, 2, 3) + __builtin_shufflevector(h, h, 4, 5, 6, 7);
+}
+
+}  // namespace GW_ISA
+}  // namespace gw
