@@ -13,35 +13,47 @@ namespace GW_ISA {
 template <class S, class T, int L, int mode>
 struct Layout {
   typedef Reach<mode> reach;
+  bool wants_x, wants_grid;
   bool direct_x, direct_d, direct_g;
   int64_t width;              // channels of a block, rounded up to vectors
   int64_t x_low, x_high;      // rows of x that are read
   int64_t points_per_tile;
+  int64_t row;                // elements from a row of scratch to the next
   int64_t x_bytes, d_bytes, g_bytes;
 
   Layout(const BackwardJob& job, const BackwardPiece& piece) {
+    wants_x = job.grad_x != nullptr;
+    wants_grid = piece.sums != nullptr && mode != GW_NEAREST;
     const int64_t channels = piece.c1 - piece.c0, whole = (channels + L - 1) / L * L;
     constexpr bool same = sizeof(S) == sizeof(T);
     const bool vectors = same && channels == whole;
     const int64_t reach_d = (job.gx_h < 0 ? -job.gx_h : job.gx_h) / 2 * job.height / (int64_t(1) << 24) +
                             (job.gx_w < 0 ? -job.gx_w : job.gx_w) / 2 * job.width / (int64_t(1) << 24);
-    direct_x = vectors && job.x_c == 1;
-    direct_d = vectors && job.gx_c == 1 && reach_d < 32;
+    direct_x = vectors && job.x_c == 1 && wants_grid;
+    direct_d = vectors && job.gx_c == 1 && reach_d < 32 && wants_x;
+    if (wants_x && wants_grid && !(direct_x && direct_d && job.x_h == job.gx_h && job.x_w == job.gx_w))
+      direct_x = direct_d = false;
     direct_g = vectors && job.go_c == 1 && job.go_h == job.go_w * job.out_width;
     x_low = max_of<int64_t>(piece.y0 - reach::halo_before, 0);
     x_high = min_of<int64_t>(piece.y1 + reach::halo_after, job.height);
     // Blocks of more channels compute coordinates less often, but two images of them should stay in a second-level
     // cache.
-    const int64_t pixels = (x_high - x_low) * job.width;
+    const int64_t rows = piece.y1 - piece.y0 + reach::halo_before + reach::halo_after, pixels = rows * job.width;
     int64_t most = 4 * L;
     while (most > L && pixels * most * (int64_t)sizeof(T) > block_bytes) most /= 2;
-    width = min_of(whole, most);
-    points_per_tile = width * (int64_t)sizeof(T) > 128 ? 128 : tile_points;
-    x_bytes = direct_x || mode == GW_NEAREST ? 0 : rounded(pixels * width * (int64_t)sizeof(T));
-    d_bytes = direct_d ? 0 : rounded((piece.y1 - piece.y0) * job.width * width * (int64_t)sizeof(T));
+    width = direct_x == wants_grid && direct_d == wants_x && direct_g ? min_of<int64_t>(whole, 32 * L) : min_of(whole, most);
+    points_per_tile = !direct_g && width * (int64_t)sizeof(T) > 128 ? 128 : tile_points;
+    row = spread(job.width * width * (int64_t)sizeof(T)) / (int64_t)sizeof(T);
+    x_bytes = direct_x || !wants_grid ? 0 : spread(rounded(rows * row * (int64_t)sizeof(T)));
+    d_bytes = direct_d || !wants_x ? 0 : rounded((piece.y1 - piece.y0) * row * (int64_t)sizeof(T));
     g_bytes = direct_g ? 0 : rounded(points_per_tile * width * (int64_t)sizeof(T));
   }
   static constexpr int64_t block_bytes = int64_t(1) << 19;
+  // A store and a load whose addresses differ by nearly a multiple of 4096 wait for each other.
+  static int64_t spread(int64_t bytes) {
+    const int64_t low = bytes % 4096;
+    return low < 1088 ? bytes - low + 1088 : low > 3008 ? bytes - low + 4096 + 1088 : bytes;
+  }
   static int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 };
 
@@ -70,16 +82,14 @@ inline void run_tile(const BackwardJob& job, const BackwardPiece& piece, const B
   if (mode == GW_NEAREST) {
     if (wants_x) nearest_inside<T, L>(b, t);
   } else if (mode == GW_BILINEAR) {
-    if (wants_x && wants_grid) bilinear_inside<T, L, true, true>(b, t);
-    else if (wants_x) bilinear_inside<T, L, true, false>(b, t);
-    else bilinear_inside<T, L, false, true>(b, t);
-    if (wants_grid) bilinear_slopes<T>(t, to);
+    if (wants_x && wants_grid) bilinear_inside<T, L, true, true>(b, t, to);
+    else if (wants_x) bilinear_inside<T, L, true, false>(b, t, to);
+    else bilinear_inside<T, L, false, true>(b, t, to);
     bilinear_edges<T, L>(job, piece, b, t, to);
   } else {
-    if (wants_x && wants_grid) bicubic_inside<T, L, true, true>(job.spec, b, t);
-    else if (wants_x) bicubic_inside<T, L, true, false>(job.spec, b, t);
-    else bicubic_inside<T, L, false, true>(job.spec, b, t);
-    if (wants_grid) bicubic_slopes<T>(t, to);
+    if (wants_x && wants_grid) bicubic_inside<T, L, true, true>(job.spec, b, t, to);
+    else if (wants_x) bicubic_inside<T, L, true, false>(job.spec, b, t, to);
+    else bicubic_inside<T, L, false, true>(job.spec, b, t, to);
     bicubic_edges<T, L>(job, piece, b, t, to);
   }
 }
@@ -92,7 +102,7 @@ void backward_blocks(const BackwardJob& job, const BackwardPiece& piece) {
   T* const x_block = reinterpret_cast<T*>(scratch);
   T* const d_block = reinterpret_cast<T*>(scratch + layout.x_bytes);
   T* const g_block = reinterpret_cast<T*>(scratch + layout.x_bytes + layout.d_bytes);
-  const bool wants_grid = piece.sums != nullptr && mode != GW_NEAREST, wants_x = job.grad_x != nullptr;
+  const bool wants_grid = layout.wants_grid, wants_x = layout.wants_x;
   PointTile<T> t;
   for (int64_t c = piece.c0; c < piece.c1; c += layout.width) {
     const int64_t channels = min_of(layout.width, piece.c1 - c);
@@ -102,29 +112,23 @@ void backward_blocks(const BackwardJob& job, const BackwardPiece& piece) {
     const S* x = static_cast<const S*>(job.x) + piece.n * job.x_n + c * job.x_c;
     const S* g = static_cast<const S*>(job.grad_output) + piece.n * job.go_n + c * job.go_c;
     S* d = static_cast<S*>(job.grad_x) + piece.n * job.gx_n + c * job.gx_c + piece.y0 * job.gx_h;
-    if (wants_grid) {
-      if (layout.direct_x) {
-        b.x = reinterpret_cast<const T*>(x + piece.y0 * job.x_h);
-        b.x_row = job.x_h;
-        b.x_pixel = job.x_w;
-      } else {
-        b.x_pixel = width;
-        b.x_row = width * job.width;
-        b.x = x_block + (piece.y0 - layout.x_low) * b.x_row;
-        for (int64_t y = layout.x_low; y < layout.x_high; ++y)
-          pack_run<S, T>(x + y * job.x_h, job.x_w, job.x_c, job.width, channels, x_block + (y - layout.x_low) * b.x_row,
-                         width);
-      }
+    b.pixel = layout.direct_x ? job.x_w : layout.direct_d ? job.gx_w : width;
+    b.row = layout.direct_x ? job.x_h : layout.direct_d ? job.gx_h : layout.row;
+    if (wants_grid && layout.direct_x) {
+      b.x = reinterpret_cast<const T*>(x + piece.y0 * job.x_h);
+    } else if (wants_grid) {
+      b.x = x_block + (piece.y0 - layout.x_low) * b.row;
+      for (int64_t y = layout.x_low; y < layout.x_high; ++y)
+        pack_run<S, T>(x + y * job.x_h, job.x_w, job.x_c, job.width, channels, x_block + (y - layout.x_low) * b.row,
+                       width);
     }
     if (wants_x) {
-      b.d_pixel = layout.direct_d ? job.gx_w : width;
-      b.d_row = layout.direct_d ? job.gx_h : width * job.width;
       b.d = layout.direct_d ? reinterpret_cast<T*>(d) : d_block;
       for (int64_t y = 0; y < piece.y1 - piece.y0; ++y) {
-        if (b.d_pixel == width)
-          memset(b.d + y * b.d_row, 0, sizeof(T) * (size_t)(width * job.width));
+        if (b.pixel == width)
+          memset(b.d + y * b.row, 0, sizeof(T) * (size_t)(width * job.width));
         else
-          for (int64_t k = 0; k < job.width; ++k) memset(b.d + y * b.d_row + k * b.d_pixel, 0, sizeof(T) * (size_t)width);
+          for (int64_t k = 0; k < job.width; ++k) memset(b.d + y * b.row + k * b.pixel, 0, sizeof(T) * (size_t)width);
       }
     }
     for (int64_t first = 0; first < job.points(); first += layout.points_per_tile) {
@@ -147,7 +151,7 @@ void backward_blocks(const BackwardJob& job, const BackwardPiece& piece) {
     }
     if (wants_x && !layout.direct_d)
       for (int64_t y = 0; y < piece.y1 - piece.y0; ++y)
-        unpack_run<S, T>(d_block + y * b.d_row, width, job.width, channels, d + y * job.gx_h, job.gx_w, job.gx_c);
+        unpack_run<S, T>(d_block + y * b.row, width, job.width, channels, d + y * job.gx_h, job.gx_w, job.gx_c);
   }
 }
 

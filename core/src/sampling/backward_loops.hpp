@@ -9,6 +9,8 @@
 namespace gw {
 namespace GW_ISA {
 
+constexpr int ahead_points = 24;
+
 // Where the grid's gradient goes: the tile's first point.
 template <class T>
 struct Sums {
@@ -21,56 +23,81 @@ struct Sums {
   }
 };
 
-template <class T, int L, bool wants_x, bool wants_grid>
-inline void bilinear_inside(const Blocks<T>& b, PointTile<T>& t) {
-  typedef lanes_of<T, L> s;
-  typedef typename s::V V;
-  const int64_t x_pixel = b.x_pixel, x_row = b.x_row, d_pixel = b.d_pixel, d_row = b.d_row;
-  const int32_t vectors = b.vectors;
-  for (int k = 0; k < t.inside; ++k) {
-    const T* __restrict g = b.g + t.point[k] * b.g_point;
-    const T* __restrict x = b.x + t.x_at[k];
-    T* __restrict d = b.d + t.d_at[k];
-    const T wx = t.wx[k], wy = t.wy[k], ux = T(1) - wx, uy = T(1) - wy;
-    const V w00 = s::splat(ux * uy), w01 = s::splat(wx * uy), w10 = s::splat(ux * wy), w11 = s::splat(wx * wy);
-    V s00 = {}, s01 = {}, s10 = {}, s11 = {};
-    for (int v = 0; v < vectors; ++v, g += L, x += L, d += L) {
-      const V gv = s::load(g);
-      if (wants_grid) {
-        s00 = fused(gv, s::load(x), s00);
-        s01 = fused(gv, s::load(x + x_pixel), s01);
-        s10 = fused(gv, s::load(x + x_row), s10);
-        s11 = fused(gv, s::load(x + x_row + x_pixel), s11);
-      }
-      if (wants_x) {
-        s::store(d, fused(gv, w00, s::load(d)));
-        s::store(d + d_pixel, fused(gv, w01, s::load(d + d_pixel)));
-        s::store(d + d_row, fused(gv, w10, s::load(d + d_row)));
-        s::store(d + d_row + d_pixel, fused(gv, w11, s::load(d + d_row + d_pixel)));
-      }
-    }
-    if (wants_grid) four<T>::store(t.dots + 4 * k, sums(s{}, s00, s01, s10, s11));
-  }
-}
-
-template <class T>
-inline void bilinear_slopes(PointTile<T>& t, const Sums<T>& to) {
+template <class T, int L>
+inline void bilinear_slopes(const PointTile<T>& t, const T* folded, int first, int count, const Sums<T>& to) {
   typedef four<T> s;
   typedef typename s::V V;
-  for (int k = 0; k < t.inside; k += 4) {
+  for (int k = 0; k < count; k += 4) {
     V r[4];
-    for (int i = 0; i < 4; ++i) r[i] = s::load(t.dots + 4 * (k + i));
+    for (int i = 0; i < 4; ++i) r[i] = unfold<T, L>(folded + L * (k + i));
     transpose_four(r);
-    const V wx = s::load(t.wx + k), wy = s::load(t.wy + k);
+    const V wx = s::load(t.wx + first + k), wy = s::load(t.wy + first + k);
     const V dx = (r[1] - r[0]) * (T(1) - wy) + (r[3] - r[2]) * wy;
     const V dy = (r[2] - r[0]) * (T(1) - wx) + (r[3] - r[1]) * wx;
-    const int n = min_of(4, t.inside - k);
+    const int n = min_of(4, count - k);
     for (int i = 0; i < n; ++i) {
-      const int p = t.point[k + i];
+      const int p = t.point[first + k + i];
       to.put(p, dx[i] * t.slope.x[p], dy[i] * t.slope.y[p]);
     }
   }
 }
+
+template <class T, int L, bool wants_x, bool wants_grid>
+inline void bilinear_inside(const Blocks<T>& b, const PointTile<T>& t, const Sums<T>& to) {
+  typedef lanes_of<T, L> s;
+  typedef typename s::V V;
+  constexpr int run = 16;
+  alignas(64) T folded[run * L];
+  const int64_t pixel = b.pixel, row = b.row, g_point = b.g_point;
+  const int32_t vectors = b.vectors;
+  const T* const g_base = b.g;
+  const T* const x_base = b.x;
+  T* const d_base = b.d;
+  const int inside = t.inside;
+  for (int first = 0; first < inside; first += run) {
+    const int count = min_of(run, inside - first);
+    for (int k = 0; k < count; ++k) {
+      const int64_t offset = t.offset[first + k];
+      const T* __restrict g = g_base + t.point[first + k] * g_point;
+      const T* __restrict x = x_base + offset;
+      T* __restrict d = d_base + offset;
+      if (L == 4) {
+        const int64_t ahead = t.offset[first + k + ahead_points];
+        if (wants_grid) {
+          __builtin_prefetch(x_base + ahead);
+          __builtin_prefetch(x_base + ahead + row);
+        }
+        if (wants_x) {
+          __builtin_prefetch(d_base + ahead, 1);
+          __builtin_prefetch(d_base + ahead + row, 1);
+        }
+      }
+      const T wx = t.wx[first + k], wy = t.wy[first + k], ux = T(1) - wx, uy = T(1) - wy;
+      const V w00 = s::splat(ux * uy), w01 = s::splat(wx * uy), w10 = s::splat(ux * wy), w11 = s::splat(wx * wy);
+      V s00 = {}, s01 = {}, s10 = {}, s11 = {};
+      for (int v = 0; v < vectors; ++v, g += L, x += L, d += L) {
+        const V gv = s::load(g);
+        if (wants_grid) {
+          s00 = fused(gv, s::load(x), s00);
+          s01 = fused(gv, s::load(x + pixel), s01);
+          s10 = fused(gv, s::load(x + row), s10);
+          s11 = fused(gv, s::load(x + row + pixel), s11);
+        }
+        if (wants_x) {
+          s::store(d, fused(gv, w00, s::load(d)));
+          s::store(d + pixel, fused(gv, w01, s::load(d + pixel)));
+          s::store(d + row, fused(gv, w10, s::load(d + row)));
+          s::store(d + row + pixel, fused(gv, w11, s::load(d + row + pixel)));
+        }
+      }
+      if (wants_grid) s::store(folded + L * k, fold_four(s{}, s00, s01, s10, s11));
+    }
+    if (wants_grid) bilinear_slopes<T, L>(t, folded, first, count, to);
+  }
+}
+
+template <class V4>
+GW_INLINE auto sum_of(const V4& v) { return (v[0] + v[2]) + (v[1] + v[3]); }
 
 // A tap of a point at the edge: x or d may be null.
 template <class T, int L>
@@ -84,7 +111,10 @@ GW_INLINE T edge_tap(const T* g, const T* x, T* d, T w, int32_t vectors) {
     if (x) sum = fused(gv, s::load(x + v * L), sum);
     if (d) s::store(d + v * L, fused(gv, wv, s::load(d + v * L)));
   }
-  return x ? sums(s{}, sum, sum, sum, sum)[0] : T(0);
+  if (!x) return T(0);
+  alignas(64) T lane[L];
+  s::store(lane, sum);
+  return sum_of(unfold<T, L>(lane));
 }
 
 GW_INLINE int64_t clamp_of(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
@@ -104,8 +134,8 @@ inline void bilinear_edges(const BackwardJob& job, const BackwardPiece& piece, c
       const bool in_d = in && b.d && y >= piece.y0 && y < piece.y1, in_x = in && owned;
       dot[i] = T(0);
       if (in_d || in_x)
-        dot[i] = edge_tap<T, L>(b.g + p * b.g_point, in_x ? b.x + (y - piece.y0) * b.x_row + x * b.x_pixel : nullptr,
-                                in_d ? b.d + (y - piece.y0) * b.d_row + x * b.d_pixel : nullptr,
+        dot[i] = edge_tap<T, L>(b.g + p * b.g_point, in_x ? b.x + (y - piece.y0) * b.row + x * b.pixel : nullptr,
+                                in_d ? b.d + (y - piece.y0) * b.row + x * b.pixel : nullptr,
                                 (i & 1 ? wx : T(1) - wx) * (i >> 1 ? wy : T(1) - wy), b.vectors);
     }
     if (owned)
@@ -119,21 +149,20 @@ inline void nearest_inside(const Blocks<T>& b, const PointTile<T>& t) {
   typedef lanes_of<T, L> s;
   for (int k = 0; k < t.inside; ++k) {
     const T* __restrict g = b.g + t.point[k] * b.g_point;
-    T* __restrict d = b.d + t.d_at[k];
+    T* __restrict d = b.d + t.offset[k];
     for (int v = 0; v < b.vectors; ++v) s::store(d + v * L, s::load(d + v * L) + s::load(g + v * L));
   }
 }
 
 template <class T, int L, bool wants_x, bool wants_grid>
-inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, PointTile<T>& t) {
+inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, const PointTile<T>& t, const Sums<T>& to) {
   typedef lanes_of<T, L> s;
   typedef typename s::V V;
-  typedef four<T> f;
   const T a = (T)spec.cubic_coeff_a;
   for (int k = 0; k < t.inside; ++k) {
     const T* __restrict g = b.g + t.point[k] * b.g_point;
-    const T* __restrict x = b.x + t.x_at[k];
-    T* __restrict d = b.d + t.d_at[k];
+    const T* __restrict x = b.x + t.offset[k];
+    T* __restrict d = b.d + t.offset[k];
     T cx[4], cy[4], sx[4], sy[4];
     cubic_weights<T>(t.wx[k], a, cx);
     cubic_weights<T>(t.wy[k], a, cy);
@@ -147,10 +176,10 @@ inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, PointTile<T>& t
       V px = {}, py = {};
       for (int j = 0; j < 4; ++j) {
         if (wants_grid) {
-          const T* xr = x + j * b.x_row;
+          const T* xr = x + j * b.row;
           V along = s::load(xr) * s::splat(cx[0]), slope = s::load(xr) * s::splat(sx[0]);
           for (int i = 1; i < 4; ++i) {
-            const V pixel = s::load(xr + i * b.x_pixel);
+            const V pixel = s::load(xr + i * b.pixel);
             along = fused(pixel, s::splat(cx[i]), along);
             slope = fused(pixel, s::splat(sx[i]), slope);
           }
@@ -158,10 +187,10 @@ inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, PointTile<T>& t
           py = fused(along, s::splat(sy[j]), py);
         }
         if (wants_x) {
-          T* dr = d + j * b.d_row;
+          T* dr = d + j * b.row;
           const V gy = gv * s::splat(cy[j]);
           for (int i = 0; i < 4; ++i)
-            s::store(dr + i * b.d_pixel, fused(gy, s::splat(cx[i]), s::load(dr + i * b.d_pixel)));
+            s::store(dr + i * b.pixel, fused(gy, s::splat(cx[i]), s::load(dr + i * b.pixel)));
         }
       }
       if (wants_grid) {
@@ -169,15 +198,13 @@ inline void bicubic_inside(const Spec& spec, const Blocks<T>& b, PointTile<T>& t
         dy = fused(gv, py, dy);
       }
     }
-    if (wants_grid) f::store(t.dots + 4 * k, sums(s{}, dx, dy, dx, dy));
-  }
-}
-
-template <class T>
-inline void bicubic_slopes(PointTile<T>& t, const Sums<T>& to) {
-  for (int k = 0; k < t.inside; ++k) {
-    const int p = t.point[k];
-    to.put(p, t.dots[4 * k] * t.slope.x[p], t.dots[4 * k + 1] * t.slope.y[p]);
+    if (wants_grid) {
+      alignas(64) T folded[L];
+      s::store(folded, fold_four(s{}, dx, dy, dx, dy));
+      const auto sum = unfold<T, L>(folded);
+      const int p = t.point[k];
+      to.put(p, sum[0] * t.slope.x[p], sum[1] * t.slope.y[p]);
+    }
   }
 }
 
@@ -209,8 +236,8 @@ inline void bicubic_edges(const BackwardJob& job, const BackwardPiece& piece, co
         if (column[i] < 0) continue;
         const T dot =
             edge_tap<T, L>(b.g + p * b.g_point,
-                           owned ? b.x + (row[j] - piece.y0) * b.x_row + column[i] * b.x_pixel : nullptr,
-                           in_d ? b.d + (row[j] - piece.y0) * b.d_row + column[i] * b.d_pixel : nullptr, cx[i] * cy[j],
+                           owned ? b.x + (row[j] - piece.y0) * b.row + column[i] * b.pixel : nullptr,
+                           in_d ? b.d + (row[j] - piece.y0) * b.row + column[i] * b.pixel : nullptr, cx[i] * cy[j],
                            b.vectors);
         dx += dot * (sx[i] * cy[j]);
         dy += dot * (cx[i] * sy[j]);

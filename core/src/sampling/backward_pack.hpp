@@ -4,6 +4,7 @@
 
 #include "simd/lanes.hpp"
 #include "simd/storage.hpp"
+#include "simd/transpose.hpp"
 
 namespace gw {
 namespace GW_ISA {
@@ -23,6 +24,51 @@ GW_INLINE void transpose_four(V4 (&r)[4]) {
   r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
+// Whole vectors of floats by transposes in registers, as many pixels as fill them; returns how many that was.
+template <class S>
+inline int64_t pack_vectors(const S* from, int64_t c, int64_t count, int64_t channels, float* block, int64_t width) {
+  constexpr int lanes = simd<float>::lanes;
+  constexpr int64_t run = 64;  // pixels at a time: what is written stays in the first-level cache
+  const int64_t whole = count / lanes * lanes;
+  if (width % lanes != 0) return 0;
+  for (int64_t first = 0; first < whole; first += run)
+    for (int64_t k = 0; k < width; k += lanes)
+      for (int64_t p = first; p < min_of(first + run, whole); p += lanes) {
+        VF r[lanes];
+        if (k + lanes <= channels)
+          for (int i = 0; i < lanes; ++i) r[i] = storage<S>::load_vector(from + (k + i) * c + p);
+        else
+          for (int i = 0; i < lanes; ++i)
+            r[i] = k + i < channels ? storage<S>::load_vector(from + (k + i) * c + p) : VF{};
+        transpose(r);
+        for (int i = 0; i < lanes; ++i) simd<float>::store(block + (p + i) * width + k, r[i]);
+      }
+  return whole;
+}
+template <class S>
+inline int64_t pack_vectors(const S*, int64_t, int64_t, int64_t, double*, int64_t) { return 0; }
+
+template <class S>
+inline int64_t unpack_vectors(const float* block, int64_t width, int64_t count, int64_t channels, S* to, int64_t c) {
+  constexpr int lanes = simd<float>::lanes;
+  constexpr int64_t run = 64;
+  const int64_t whole = count / lanes * lanes;
+  if (width % lanes != 0) return 0;
+  for (int64_t first = 0; first < whole; first += run)
+    for (int64_t k = 0; k < width; k += lanes)
+      for (int64_t p = first; p < min_of(first + run, whole); p += lanes) {
+        VF r[lanes];
+        for (int i = 0; i < lanes; ++i) r[i] = simd<float>::load(block + (p + i) * width + k);
+        transpose(r);
+        const int n = (int)min_of<int64_t>(lanes, channels - k);
+        for (int i = 0; i < lanes; ++i)
+          if (i < n) storage<S>::store_vector(to + (k + i) * c + p, r[i]);
+      }
+  return whole;
+}
+template <class S>
+inline int64_t unpack_vectors(const double*, int64_t, int64_t, int64_t, S*, int64_t) { return 0; }
+
 // A run of `count` pixels, w apart, with `channels` values, c apart, to `block`: `width` values a pixel, the rest 0.
 template <class S, class T>
 inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t channels, T* block, int64_t width) {
@@ -41,7 +87,7 @@ inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t
     }
     return;
   }
-  int64_t p = 0;
+  int64_t p = w == 1 ? pack_vectors(from, c, count, channels, block, width) : 0;
   if (w == 1) {
     for (; p + 4 <= count; p += 4)
       for (int64_t k = 0; k < width; k += 4) {
@@ -69,7 +115,7 @@ inline void unpack_run(const T* block, int64_t width, int64_t count, int64_t cha
       for (int64_t k = 0; k < channels; ++k) storage<S>::store(to + k, block[k]);
     return;
   }
-  int64_t p = 0;
+  int64_t p = w == 1 ? unpack_vectors(block, width, count, channels, to, c) : 0;
   if (w == 1) {
     for (; p + 4 <= count; p += 4)
       for (int64_t k = 0; k < channels; k += 4) {

@@ -10,14 +10,15 @@
 namespace gw {
 namespace GW_ISA {
 
-// Pixels of `vectors` vectors each: x and the gradient from the piece's first row on, grad_output from the tile's first
-// point on. Strides count elements. d: null if not wanted; x: null if the grid's gradient is not.
+// Pixels of `vectors` vectors each: x and the gradient from the piece's first row on, with the same strides (one offset
+// for both: registers for addresses are scarce), grad_output from the tile's first point on. Strides count elements.
+// d: null if not wanted; x: null if the grid's gradient is not.
 template <class T>
 struct Blocks {
   const T* x;
   T* d;
   const T* g;
-  int64_t x_row, x_pixel, d_row, d_pixel, g_point;
+  int64_t row, pixel, g_point;
   int32_t vectors;
 };
 
@@ -34,13 +35,12 @@ struct Reach<GW_BICUBIC> { static constexpr int before = 1, after = 2, halo_befo
 
 template <class T>
 struct PointTile {
+  static constexpr int room = tile_points + 64;
   Coordinates<T> at, slope;
-  int inside, edge;                           // how many
-  int32_t point[tile_points + 16];            // of those inside: which
-  int32_t x_at[tile_points + 16], d_at[tile_points + 16];  // offset of the first tap
-  alignas(64) T wx[tile_points + 16], wy[tile_points + 16];   // p - floor(p)
+  int inside, edge;                                // how many
+  int32_t point[room], offset[room];               // of those inside: which, and where its first tap is
+  alignas(64) T wx[room], wy[room];                // p - floor(p)
   int32_t edge_point[tile_points];
-  alignas(64) T dots[4 * (tile_points + 16)]; // what the loops over channels sum for each point inside
 };
 
 template <class T, int mode>
@@ -63,14 +63,12 @@ inline void sort_points(const BackwardJob& job, const BackwardPiece& piece, cons
     const V fx = mode == GW_NEAREST ? x : s::floor(x), fy = mode == GW_NEAREST ? y : s::floor(y);
     I in = (fx >= x_first) & (fx <= x_last) & (fy >= y_first) & (fy <= y_last);
     const I column = s::to_index(fx - x_first), row = s::to_index(fy - y_first);
-    const I x_at = row * s::splat_index((index)b.x_row) + column * s::splat_index((index)b.x_pixel);
-    const I d_at = row * s::splat_index((index)b.d_row) + column * s::splat_index((index)b.d_pixel);
+    const I offset = row * s::splat_index((index)b.row) + column * s::splat_index((index)b.pixel);
     const V wx = x - fx, wy = y - fy;
     const int length = min_of<int>(s::lanes, count - i);
     if (length == s::lanes && !any(~in)) {
       for (int k = 0; k < s::lanes; ++k) t.point[inside + k] = i + k;
-      s::store_index(t.x_at + inside, x_at);
-      s::store_index(t.d_at + inside, d_at);
+      s::store_index(t.offset + inside, offset);
       s::store(t.wx + inside, wx);
       s::store(t.wy + inside, wy);
       inside += s::lanes;
@@ -83,8 +81,7 @@ inline void sort_points(const BackwardJob& job, const BackwardPiece& piece, cons
     for (int k = 0; k < length; ++k) {
       if (in[k]) {
         t.point[inside] = i + k;
-        t.x_at[inside] = (int32_t)x_at[k];
-        t.d_at[inside] = (int32_t)d_at[k];
+        t.offset[inside] = (int32_t)offset[k];
         t.wx[inside] = wx[k];
         t.wy[inside] = wy[k];
         ++inside;
@@ -93,6 +90,7 @@ inline void sort_points(const BackwardJob& job, const BackwardPiece& piece, cons
       }
     }
   }
+  for (int k = 0; k < 48; ++k) t.offset[inside + k] = 0;  // may be prefetched
   t.inside = inside;
   t.edge = edge;
 }

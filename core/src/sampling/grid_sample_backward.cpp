@@ -74,23 +74,53 @@ Memory allocate(int64_t count, int64_t bytes) {
 }
 void* at(const Memory& memory, int64_t index, int64_t bytes) { return static_cast<char*>(memory.get()) + index * bytes; }
 
-// How a call is cut: by shapes alone.
+// How a call is cut: by shapes alone, so that bits do not depend on the number of threads.
 struct Cut {
   int64_t groups, channels_per_group, bands, rows_per_band;
 };
 
-Cut cut(const BackwardJob& job, const BackwardKernel&) {
+// Pieces enough for some threads to end together. Channels first: groups of at least 16, whose sums of the grid's
+// gradient are kept apart and added at the end (so they stay below an eighth of grad_output). Then bands of rows of
+// grad_x: every band looks at all points and takes those that reach it, which costs it the coordinates (a fifth of the
+// time at three channels) and, if points have to be packed, those again; so there are few, and only where there is much
+// to do. Channels-last arrays are read as they lie: bands cost them little, and half a pixel at a time twice the time
+// (256 channels).
+Cut cut(const BackwardJob& job, const BackwardKernel& kernel) {
+  constexpr int64_t enough = 8, fewest_channels = 16, most_bands = 4, fewest_rows = 8, fewest_points = 1 << 12;
   Cut c;
+  const bool interleaved = job.go_c == 1 && job.channels > 4;
   c.groups = job.channels > 0 ? 1 : 0;
   c.channels_per_group = job.channels;
+  if (!interleaved && job.channels >= 2 * fewest_channels) {
+    const int64_t wanted = (enough + job.batches - 1) / job.batches;
+    c.channels_per_group =
+        ((job.channels + wanted - 1) / wanted + fewest_channels - 1) / fewest_channels * fewest_channels;
+    c.groups = (job.channels + c.channels_per_group - 1) / c.channels_per_group;
+  }
   c.bands = 1;
   c.rows_per_band = job.height;
+  const int64_t pieces = job.batches * c.groups;
+  if (kernel.bands && pieces > 0 && pieces < 4 && job.points() >= fewest_points) {
+    int64_t bands = most_bands;
+    while (bands > 1 && job.height / bands < fewest_rows) --bands;
+    c.rows_per_band = (job.height + bands - 1) / bands;
+    c.bands = (job.height + c.rows_per_band - 1) / c.rows_per_band;
+  }
   return c;
 }
 
 double value_cost(const BackwardJob& job) {
-  static const double by_mode[] = {3, 2, 10};
+  static const double by_mode[] = {1, 0.5, 4};
   return by_mode[job.spec.mode];
+}
+
+bool is_contiguous(const gw_tensor& t) {
+  int64_t stride = 1;
+  for (int i = t.rank - 1; i >= 0; --i) {
+    if (t.shape[i] != 1 && t.stride[i] != stride) return false;
+    stride *= t.shape[i];
+  }
+  return true;
 }
 
 // Adds the groups' sums, in order, into grad_grid.
@@ -110,15 +140,24 @@ template <class T>
 void combine(const Kernels& k, const BackwardJob& job, const T* sums, int64_t groups, const gw_tensor& to, int64_t n,
              int64_t first, int64_t last) {
   const int64_t step = 2 * job.points();
-  for (int64_t p = first; p < last; ++p)
-    for (int64_t axis = 0; axis < 2; ++axis) {
-      T sum = T(0);
-      for (int64_t g = 0; g < groups; ++g) sum = g == 0 ? sums[2 * p + axis] : sum + sums[g * step + 2 * p + axis];
-      write_element<T>(k, to.data,
-                       n * to.stride[0] + p / job.out_width * to.stride[1] + p % job.out_width * to.stride[2] +
-                           axis * to.stride[3],
-                       to.dtype, sum);
+  constexpr int64_t run = 256;
+  T total[2 * run];
+  for (int64_t p = first; p < last; p += run) {
+    const int64_t count = 2 * (last - p < run ? last - p : run);
+    for (int64_t i = 0; i < count; ++i) total[i] = groups > 0 ? sums[2 * p + i] : T(0);
+    for (int64_t g = 1; g < groups; ++g)
+      for (int64_t i = 0; i < count; ++i) total[i] += sums[g * step + 2 * p + i];
+    int64_t row = p / job.out_width, column = p % job.out_width;
+    for (int64_t i = 0; i < count; i += 2) {
+      const int64_t offset = n * to.stride[0] + row * to.stride[1] + column * to.stride[2];
+      write_element<T>(k, to.data, offset, to.dtype, total[i]);
+      write_element<T>(k, to.data, offset + to.stride[3], to.dtype, total[i + 1]);
+      if (++column == job.out_width) {
+        column = 0;
+        ++row;
+      }
     }
+  }
 }
 
 }  // namespace
@@ -164,25 +203,33 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
     return piece;
   };
 
+  // Where one group's sums are the whole gradient they are written in place.
   const int64_t sums_bytes = 2 * job.points() * sum_size;
   Memory sums;
   const int64_t sum_groups = grad_grid && !nearest ? groups : 0;
-  if (sum_groups > 0) sums = allocate(job.batches * sum_groups, sums_bytes);
+  const bool in_place = sum_groups == 1 && type_size(grid.dtype) == sum_size && is_contiguous(*grad_grid);
+  if (sum_groups > 0 && !in_place) sums = allocate(job.batches * sum_groups, sums_bytes);
+  char* const sums_at = static_cast<char*>(in_place ? grad_grid->data : sums.get());
   const int workers = workers_for(pieces, cost);
   Memory scratch;
   int64_t scratch_bytes = 0;
   if (pieces > 0) {
-    scratch_bytes = rounded(kernel.scratch_bytes(job, piece_at(0)));
+    for (int64_t index : {int64_t{0}, (groups - 1) * bands}) {  // the last group has fewer channels
+      BackwardPiece piece = piece_at(index);
+      piece.sums = sums_at;
+      const int64_t bytes = rounded(kernel.scratch_bytes(job, piece));
+      scratch_bytes = bytes > scratch_bytes ? bytes : scratch_bytes;
+    }
     scratch = allocate(workers, scratch_bytes);
   }
   Outcome outcome = parallel_for_with(workers, pieces, cost, [&](int64_t index, int worker) {
     BackwardPiece piece = piece_at(index);
     piece.scratch = at(scratch, worker, scratch_bytes);
-    piece.sums = sum_groups > 0 ? at(sums, index / bands, sums_bytes) : nullptr;
+    piece.sums = sum_groups > 0 ? sums_at + index / bands * sums_bytes : nullptr;
     kernel.run(job, piece);
   });
   if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
-  if (!grad_grid || job.points() == 0) return GW_OK;
+  if (!grad_grid || in_place || job.points() == 0) return GW_OK;
 
   constexpr int64_t run = 4096;
   const int64_t runs = (job.points() + run - 1) / run;
@@ -190,7 +237,7 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
                          [&](int64_t index, int) {
                            const int64_t n = index / runs, first = index % runs * run;
                            const int64_t last = first + run < job.points() ? first + run : job.points();
-                           const void* from = at(sums, n * sum_groups, sums_bytes);
+                           const void* from = sums_at + n * sum_groups * sums_bytes;
                            if (sum_size == 8)
                              combine(k, job, static_cast<const double*>(from), sum_groups, *grad_grid, n, first, last);
                            else

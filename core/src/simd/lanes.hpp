@@ -42,41 +42,44 @@ GW_INLINE D8 fused(D8 a, D8 b, D8 c) { return (D8)_mm512_fmadd_pd((__m512d)a, (_
 GW_INLINE F4 fused(F4 a, F4 b, F4 c) { return (F4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
 #endif
 
-// Sums of the lanes of four vectors, as one vector of four.
-template <class V4>
-GW_INLINE V4 sum_four(const V4& a, const V4& b, const V4& c, const V4& d) {  // of four lanes
-  const V4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
-  const V4 cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+// Four vectors folded into one whose lanes 4 i + k add up, over i, to the sum of the lanes of vector k. In-lane shuffles
+// only, one instruction each.
+template <class V>
+GW_INLINE V fold_four(const lanes_of<float, 4>&, V a, V b, V c, V d) {
+  const V ab = __builtin_shufflevector(a, b, 0, 4, 1, 5) + __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const V cd = __builtin_shufflevector(c, d, 0, 4, 1, 5) + __builtin_shufflevector(c, d, 2, 6, 3, 7);
   return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
-template <class T>
-GW_INLINE typename four<T>::V sums(const lanes_of<T, 4>&, typename four<T>::V a, typename four<T>::V b,
-                                   typename four<T>::V c, typename four<T>::V d) {
-  return sum_four(a, b, c, d);
+template <class V>
+GW_INLINE V fold_four(const lanes_of<double, 4>&, V a, V b, V c, V d) {
+  const V ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const V cd = __builtin_shufflevector(c, d, 0, 4, 2, 6) + __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, cd, 0, 1, 4, 5) + __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
 }
-template <class T>
-GW_INLINE typename four<T>::V sums(const lanes_of<T, 8>&, typename lanes_of<T, 8>::V a, typename lanes_of<T, 8>::V b,
-                                   typename lanes_of<T, 8>::V c, typename lanes_of<T, 8>::V d) {
-  typedef typename lanes_of<T, 8>::V V;
-  const V ab = __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
-  const V cd = __builtin_shufflevector(c, d, 0, 8, 2, 10, 4, 12, 6, 14) + __builtin_shufflevector(c, d, 1, 9, 3, 11, 5, 13, 7, 15);
-  const V s = __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
-  return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
+template <class T, class V>
+GW_INLINE V fold_four(const lanes_of<T, 8>&, V a, V b, V c, V d) {
+  const V ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13) + __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+  const V cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13) + __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+  return __builtin_shufflevector(ab, cd, 0, 1, 8, 9, 4, 5, 12, 13) + __builtin_shufflevector(ab, cd, 2, 3, 10, 11, 6, 7, 14, 15);
 }
-template <class T>
-GW_INLINE typename four<T>::V sums(const lanes_of<T, 16>&, typename lanes_of<T, 16>::V a, typename lanes_of<T, 16>::V b,
-                                   typename lanes_of<T, 16>::V c, typename lanes_of<T, 16>::V d) {
-  typedef typename lanes_of<T, 16>::V V;
-#define GW_EVEN 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30
-#define GW_ODD 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31
-  const V ab = __builtin_shufflevector(a, b, GW_EVEN) + __builtin_shufflevector(a, b, GW_ODD);
-  const V cd = __builtin_shufflevector(c, d, GW_EVEN) + __builtin_shufflevector(c, d, GW_ODD);
-#undef GW_EVEN
-#undef GW_ODD
-  const V s = __builtin_shufflevector(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
-              __builtin_shufflevector(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
-  const auto h = __builtin_shufflevector(s, s, 0, 1, 2, 3, 4, 5, 6, 7) + __builtin_shufflevector(s, s, 8, 9, 10, 11, 12, 13, 14, 15);
-  return __builtin_shufflevector(h, h, 0, 1, 2, 3) + __builtin_shufflevector(h, h, 4, 5, 6, 7);
+template <class V>
+GW_INLINE V fold_four(const lanes_of<float, 16>&, V a, V b, V c, V d) {
+#define GW_LOW 0, 16, 1, 17, 4, 20, 5, 21, 8, 24, 9, 25, 12, 28, 13, 29
+#define GW_HIGH 2, 18, 3, 19, 6, 22, 7, 23, 10, 26, 11, 27, 14, 30, 15, 31
+  const V ab = __builtin_shufflevector(a, b, GW_LOW) + __builtin_shufflevector(a, b, GW_HIGH);
+  const V cd = __builtin_shufflevector(c, d, GW_LOW) + __builtin_shufflevector(c, d, GW_HIGH);
+#undef GW_LOW
+#undef GW_HIGH
+  return __builtin_shufflevector(ab, cd, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29) +
+         __builtin_shufflevector(ab, cd, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+}
+
+// The rest of it, from memory: loads instead of shuffles.
+template <class T, int L>
+GW_INLINE typename four<T>::V unfold(const T* folded) {
+  typename four<T>::V sum = four<T>::load(folded);
+  for (int i = 4; i < L; i += 4) sum += four<T>::load(folded + i);
+  return sum;
 }
 
 }  // namespace GW_ISA
