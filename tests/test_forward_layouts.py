@@ -1,4 +1,4 @@
-"""Channels last against channels first and against the definition: every channel count, dtype, stride and memory edge."""
+"""Channels last against channels first and the definition: every channel count, dtype, stride and memory edge."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def wide(x: Any) -> Any:
 
 
 def check_against_twin(y: Any, x: Any, grid: Any, mode: Any, padding: Any, corners: bool) -> None:
-    """Assert the float rule: 4 eps sum|w| max|x| (bicubic 16, Keys' polynomials cancel) and one rounding at the store."""
+    """Assert the float rule: 4 eps sum|w| max|x| (bicubic 16: its polynomials cancel) and one rounding at the store."""
     integer = np.dtype(x.dtype).kind in "iu"
     compute = np.float64 if x.dtype == np.float64 else np.float32
     spec = GridSampleSpec("test", mode, padding, corners)
@@ -131,7 +131,9 @@ def test_channels_last_memory_in_channels_first_order(mode: Any, channels: int) 
     np.testing.assert_array_equal(y, first(expected))
     for view in (x[:, ::2, :, :], x[:, :, ::-1, :], x[:, ::-1, ::3, :], x[..., ::2], x[..., : channels - 1]):
         got = gw.grid_sample(view, grid, mode, "reflection", layout="NHWC")
-        np.testing.assert_array_equal(got, gw.grid_sample(view.copy(), grid, mode, "reflection", layout="NHWC"))
+        expected = gw.grid_sample(view.copy(), grid, mode, "reflection", layout="NHWC")
+        limit = 16 * np.finfo(np.float32).eps * WEIGHTS[mode] * np.abs(x).max()  # strides choose how pixels are read
+        np.testing.assert_allclose(got, expected, rtol=0, atol=limit)
 
 
 @pytest.mark.parametrize(("mode", "layout"), [*itertools.product(MODES, ["NCHW", "NHWC"])])
@@ -204,7 +206,11 @@ def test_nothing_is_read_beside_x(isa: str) -> None:
     arguments = [dtypes, " ".join(map(str, CHANNELS))]
     env = os.environ | {"GRIDWAVE_ISA": isa}
     done = subprocess.run(
-        [sys.executable, "-c", _BETWEEN_FORBIDDEN_PAGES, *arguments], env=env, check=False, capture_output=True, text=True
+        [sys.executable, "-c", _BETWEEN_FORBIDDEN_PAGES, *arguments],
+        env=env,
+        check=False,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) == 7 * len(CHANNELS) * 5 * 2 * 6 * 2

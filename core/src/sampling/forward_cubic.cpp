@@ -18,11 +18,18 @@ static __attribute__((noinline)) typename simd<T>::V settle(const SampleJob& job
 
 template <class S, class T>
 static void cubic_plane(const SampleJob& job, const S* plane, const Coordinates<T>& at, const WindowTable<T>& table,
-                        int count, S* out) {
+                        const SharedTable& shared, int count, S* out) {
   typedef simd<T> s;
   typedef typename s::V V;
   for (int b = 0, i = 0; i < count; ++b, i += s::lanes) {
-    V v = sample_windows(plane, job.x_h, table, i);
+    V v;
+    if constexpr (sizeof(T) == 4 && has_lane_shuffle) {
+      if (table.rows[b] == 0) v = sample_windows(plane, job.x_h, table, i);
+      else if (table.vectors[b] == 1) v = sample_shared<false>(plane, job.x_h, table, shared, b);
+      else v = sample_shared<true>(plane, job.x_h, table, shared, b);
+    } else {
+      v = sample_windows(plane, job.x_h, table, i);
+    }
     if (storage<S>::has_nan && table.folded[b] && any(v != v)) v = settle<S, T>(job, plane, at, i, v);
     if (i + s::lanes <= count) {
       storage<S>::store_vector(out + i, v);
@@ -40,6 +47,7 @@ static void cubic_piece(const SampleJob& job, const Piece& piece) {
   if (job.width < 4 || job.height < 4) return sample_piece_exact<S, T>(job, piece);
   Coordinates<T> at;
   WindowTable<T> table;
+  SharedTable shared;
   Piece run = piece;
   run.rows = 1;
   for (int r = 0; r < piece.rows; ++r, run.first += job.out_width) {
@@ -47,12 +55,12 @@ static void cubic_piece(const SampleJob& job, const Piece& piece) {
     for (int64_t n = piece.n0; n < piece.n1; ++n) {
       if (n == piece.n0 || job.g_n != 0) {
         count = coordinates<T>(job, n, run, at);
-        tabulate_windows<T>(job, count, at, table);
+        tabulate_windows<T>(job, count, at, table, &shared);
       }
       const S* plane = static_cast<const S*>(job.x) + n * job.x_n + piece.c0 * job.x_c;
       S* out = static_cast<S*>(job.out) + n * job.o_n + piece.c0 * job.o_c + run.first;
       for (int64_t c = piece.c0; c < piece.c1; ++c, plane += job.x_c, out += job.o_c)
-        cubic_plane<S, T>(job, plane, at, table, count, out);
+        cubic_plane<S, T>(job, plane, at, table, shared, count, out);
     }
   }
 }

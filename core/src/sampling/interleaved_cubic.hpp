@@ -2,7 +2,7 @@
 // Bicubic, channels last: sixteen pixels per output point, their channels in whole vectors.
 #pragma once
 
-#include "sampling/cubic_taps.hpp"
+#include "sampling/cubic_window.hpp"
 #include "sampling/interleaved_bilinear.hpp"
 
 namespace gw {
@@ -103,10 +103,52 @@ GW_INLINE typename quad<typename storage<S>::compute>::V cubic_pixel(
   return v;
 }
 
+#if defined(__AVX512F__)
+// Two to four channels, pixels side by side: the four pixels of a window's row are one vector.
+template <class S, int C>
+void sample_pixel_rows(const SampleJob& job, const Piece& piece) {
+  Coordinates<float> at;
+  WindowTable<float> table;
+  const bool far = is_far<S>(job);
+  for (int64_t n = piece.n0; n < piece.n1; ++n) {
+    if (n == piece.n0 || job.g_n != 0) {
+      const int count = coordinates<float>(job, n, piece, at);
+      tabulate_windows<float>(job, count, at, table, nullptr);
+    }
+    const S* x = static_cast<const S*>(job.x) + n * job.x_n;
+    write_points<S>(job, piece, n, 0, [&](int i, S* to, bool spill) __attribute__((always_inline)) {
+      if (far) {
+        const S* next = x + table.offset[(i + prefetch_distance) % tile_points];
+        for (int j = 0; j < 4; ++j) prefetch(next + j * job.x_h);
+      }
+      const S* p = x + table.offset[i];
+      const int w = weight_at<float>(i);
+      VF sum = load_some<S>(p, 4 * C) * simd<float>::splat(table.row_weight[w]);
+      for (int j = 1; j < 4; ++j)
+        sum = simd<float>::fma(load_some<S>(p + j * job.x_h, 4 * C), simd<float>::splat(table.row_weight[w + j]), sum);
+      QF v = add_pixels<C>(sum * spread_pixels<C>(table.column_weight + w));
+      if (storage<S>::has_nan && table.folded[i / simd<float>::lanes] && any_nan<C>(v))
+        for (int c = 0; c < C; ++c) {
+          const Plane<S> plane = {x + c, job.x_h, job.x_w, job.height, job.width};
+          v[c] = sample_bicubic<S, float>(job.spec, plane, at.x[i], at.y[i]);
+        }
+      if (spill)
+        store_quad(to, v);
+      else
+        store_pixel<C>(to, v);
+    });
+  }
+}
+#endif
+
 // C: channels if they are 2 to 4, else 0.
 template <class S, int C>
 void sample_interleaved_cubic(const SampleJob& job, const Piece& piece) {
   typedef typename storage<S>::compute T;
+#if defined(__AVX512F__)
+  if constexpr (C > 0 && sizeof(T) == 4)
+    if (job.x_w == C && job.width >= 4 && job.height >= 4) return sample_pixel_rows<S, C>(job, piece);
+#endif
   Coordinates<T> at;
   CubicTable<T> table;
   const int64_t channels = piece.c1 - piece.c0;

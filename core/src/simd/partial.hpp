@@ -64,7 +64,7 @@ GW_INLINE void write_words(void* to, const uint64_t* from, int bytes) {
   }
 }
 
-// A vector of S's arithmetic type from its first `count` elements, 0 <= count < lanes.
+// A vector of S's arithmetic type from its first `count` elements, 0 <= count < lanes (AVX-512: <= lanes).
 template <class S>
 GW_INLINE typename simd<typename storage<S>::compute>::V load_some(const S* p, int count) {
   constexpr int lanes = simd<typename storage<S>::compute>::lanes;

@@ -106,5 +106,26 @@ GW_INLINE VF load_quads(const uint8_t* p, const int32_t* offset) { return load_q
 GW_INLINE VF load_quads(const int8_t* p, const int32_t* offset) { return load_quads_of_bytes(p, offset); }
 #endif
 
+// A row of four pixels of C channels in one vector: 4 * C lanes.
+#if defined(__AVX512F__)
+// w[i] in the lanes of pixel i.
+template <int C>
+GW_INLINE VF spread_pixels(const float* w) {
+  const VI lane = VI{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} / C;
+  return (VF)_mm512_permutexvar_ps((__m512i)lane, _mm512_castps128_ps512(_mm_loadu_ps(w)));
+}
+// The sum of the four pixels.
+template <int C>
+GW_INLINE QF add_pixels(VF v) {
+  v += (VF)_mm512_alignr_epi32((__m512i)v, (__m512i)v, 2 * C);
+  v += (VF)_mm512_alignr_epi32((__m512i)v, (__m512i)v, C);
+  return (QF)_mm512_castps512_ps128((__m512)v);
+}
+template <int C>
+GW_INLINE bool any_nan(QF v) {
+  return (_mm_movemask_ps((__m128)(v != v)) & ((1 << C) - 1)) != 0;
+}
+#endif
+
 }  // namespace GW_ISA
 }  // namespace gw
