@@ -20,11 +20,20 @@ const Choice* choices(int* count) {
   const bool v2 = __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("ssse3");
   const bool v3 = v2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
                   __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt");
-  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+  [[maybe_unused]] const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
-  static const Choice list[] = {{"x86-64-v4", v4, isa_v4::table}, {"x86-64-v3", v3, isa_v3::table},
-                                {"x86-64-v2", true, isa_v2::table}};
+  static const Choice list[] = {
+#if defined(GW_HAS_KERNELS_V4)
+      {"x86-64-v4", v4, isa_v4::table},
+#endif
+#if defined(GW_HAS_KERNELS_V3)
+      {"x86-64-v3", v3, isa_v3::table},
+#endif
+#if defined(GW_HAS_KERNELS_V2)
+      {"x86-64-v2", v2, isa_v2::table},
+#endif
+  };
 #else
   static const Choice list[] = {{"neon", true, isa_neon::table}};
 #endif
@@ -32,11 +41,17 @@ const Choice* choices(int* count) {
   return list;
 }
 
+// The lowest is not asked about: below it nothing runs.
+int best_of(const Choice* list, int count) {
+  int best = 0;
+  while (best + 1 < count && !list[best].available) ++best;
+  return best;
+}
+
 const Choice& choose() {
   int count;
   const Choice* list = choices(&count);
-  int best = 0;
-  while (!list[best].available) ++best;
+  const int best = best_of(list, count);
   // A name that is unknown or better than the CPU changes nothing: it may force a lower set, never an illegal one.
   if (const char* wanted = std::getenv("GRIDWAVE_ISA"))
     for (int i = best; i < count; ++i)
@@ -54,8 +69,7 @@ const Kernels& kernels() {
 const char* best_isa() {
   int count;
   const Choice* list = choices(&count);
-  while (!list->available) ++list;
-  return list->name;
+  return list[best_of(list, count)].name;
 }
 
 }  // namespace gw
