@@ -10,32 +10,43 @@
 namespace gw {
 namespace GW_ISA {
 
-// Channels of a block: a vector's lanes, or four where there are few.
+// Channels of a block: a vector's lanes, or four floats where there are few; 0: not to be packed.
+template <class T>
 static int block_channels(int64_t channels) {
-  return channels >= 8 && channels * 2 > simd<float>::lanes ? simd<float>::lanes : 4;
+  if (channels >= 8 && channels * 2 > simd<T>::lanes) return simd<T>::lanes;
+  return sizeof(T) == 4 ? 4 : 0;
+}
+static int any_block_channels(int32_t type, int64_t channels) {
+  return type == GW_FLOAT64 ? block_channels<double>(channels) : block_channels<float>(channels);
 }
 
 // Rows [row0, row1) of image n, all channels: block b of the image starts at packed + b * H * W * block_channels.
 template <class S>
-static void pack_rows(const SampleJob& job, int64_t n, int64_t row0, int64_t row1, float* packed) {
-  const int k = block_channels(job.channels);
+static void pack_rows(const SampleJob& job, int64_t n, int64_t row0, int64_t row1, void* to) {
+  typedef typename storage<S>::compute T;
+  const int k = block_channels<T>(job.channels);
+  T* packed = static_cast<T*>(to);
   for (int64_t c = 0; c < job.channels; c += k, packed += job.height * job.width * k) {
     const S* x = static_cast<const S*>(job.x) + n * job.x_n + c * job.x_c;
     const int here = (int)min_of<int64_t>(k, job.channels - c);
     for (int64_t y = row0; y < row1; ++y) {
-      if (k == 4) planes_to_pixels(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * 4);
-      else planes_to_blocks(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * k);
+      if (k == simd<T>::lanes)
+        planes_to_blocks(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * k);
+      else if constexpr (sizeof(T) == 4)
+        planes_to_pixels(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * 4);
     }
   }
 }
 
 // Points outside point anywhere valid and weigh 0, so no test is needed per point.
-static GW_INLINE VF blend(const float* upper, const float* lower, float l, float r, float a, float b) {
-  typedef simd<float> s;
+template <class T>
+static GW_INLINE typename simd<T>::V blend(const T* upper, const T* lower, T l, T r, T a, T b) {
+  typedef simd<T> s;
+  typedef typename s::V V;
   constexpr int k = s::lanes;
-  const VF left = s::splat(l), right = s::splat(r);
-  const VF u = s::fma(s::load(upper + k), right, s::load(upper) * left);
-  const VF v = s::fma(s::load(lower + k), right, s::load(lower) * left);
+  const V left = s::splat(l), right = s::splat(r);
+  const V u = s::fma(s::load(upper + k), right, s::load(upper) * left);
+  const V v = s::fma(s::load(lower + k), right, s::load(lower) * left);
   return s::fma(v, s::splat(b), u * s::splat(a));
 }
 static GW_INLINE VF4 blend4(const float* upper, const float* lower, float l, float r, float a, float b) {
@@ -45,19 +56,20 @@ static GW_INLINE VF4 blend4(const float* upper, const float* lower, float l, flo
 }
 
 // Coordinates and tables of one tile of a packed image, for each mode, and the values of one of its points.
-template <int mode>
+template <int mode, class T>
 struct PackedTile;
 
-template <>
-struct PackedTile<GW_BILINEAR> {
+template <class T>
+struct PackedTile<GW_BILINEAR, T> {
+  typedef typename simd<T>::V V;
   static constexpr bool folds_weights = true;  // an outside tap weighs 0 and may turn infinity into NaN
-  Coordinates<float> at;
-  PlanarTable<float> table;
+  Coordinates<T> at;
+  PlanarTable<T> table;
 
-  GW_INLINE void build(const SampleJob& job, int, int count) { build_pairs<float>(job, at, count, table); }
-  GW_INLINE VF block(const float* image, int i) const {
-    constexpr int k = simd<float>::lanes;
-    return blend(image + (int64_t)table.upper[i] * k, image + (int64_t)table.lower[i] * k, table.left[i],
+  GW_INLINE void build(const SampleJob& job, int, int count) { build_pairs<T>(job, at, count, table); }
+  GW_INLINE V block(const T* image, int i) const {
+    constexpr int k = simd<T>::lanes;
+    return blend<T>(image + (int64_t)table.upper[i] * k, image + (int64_t)table.lower[i] * k, table.left[i],
                  table.right[i], table.above[i], table.below[i]);
   }
   GW_INLINE VF4 pixel(const float* image, int i) const {
@@ -66,34 +78,36 @@ struct PackedTile<GW_BILINEAR> {
   }
 };
 
-template <>
-struct PackedTile<GW_NEAREST> {
+template <class T>
+struct PackedTile<GW_NEAREST, T> {
+  typedef typename simd<T>::V V;
   static constexpr bool folds_weights = false;
-  Coordinates<float> at;
-  NearestTable<float> table;
+  Coordinates<T> at;
+  NearestTable<T> table;
 
-  GW_INLINE void build(const SampleJob& job, int, int count) { build_offsets<float>(job, at, count, table); }
-  GW_INLINE VF block(const float* image, int i) const {
-    return table.keep[i] ? simd<float>::load(image + (int64_t)table.offset[i] * simd<float>::lanes) : VF{};
+  GW_INLINE void build(const SampleJob& job, int, int count) { build_offsets<T>(job, at, count, table); }
+  GW_INLINE V block(const T* image, int i) const {
+    return table.keep[i] ? simd<T>::load(image + (int64_t)table.offset[i] * simd<T>::lanes) : V{};
   }
   GW_INLINE VF4 pixel(const float* image, int i) const {
     return table.keep[i] ? load4(image + (int64_t)table.offset[i] * 4) : VF4{};
   }
 };
 
-template <>
-struct PackedTile<GW_BICUBIC> {
+template <class T>
+struct PackedTile<GW_BICUBIC, T> {
+  typedef typename simd<T>::V V;
   static constexpr bool folds_weights = false;
-  Coordinates<float> at;
-  CubicTable<float> table;
+  Coordinates<T> at;
+  CubicTable<T> table;
 
   GW_INLINE void build(SampleJob& job, int k, int count) {
     job.x_w = k;
     job.x_h = job.width * k;
-    tabulate_cubic<float>(job, count, at, table);
+    tabulate_cubic<T>(job, count, at, table);
   }
-  GW_INLINE VF block(const float* image, int i) const {
-    return table.row[0][i] == outside ? VF{} : CubicPoint<float>(image, table, i).at(0);
+  GW_INLINE V block(const T* image, int i) const {
+    return table.row[0][i] == outside ? V{} : CubicPoint<T>(image, table, i).at(0);
   }
   GW_INLINE VF4 pixel(const float* image, int i) const {
     return table.row[0][i] == outside ? VF4{} : (VF4)cubic_pixel<4, float>(image, table, i);
@@ -102,35 +116,38 @@ struct PackedTile<GW_BICUBIC> {
 
 // Does again, by definition, what is not a number among `count` points of `channels` channels, `step` apart: it may owe
 // it to a tap with a folded weight of zero.
-template <class S>
-static __attribute__((noinline)) void settle(const SampleJob& job, const Piece& piece, const Coordinates<float>& at, int64_t c,
-                                             int channels, int first, int count, float* values, int64_t step) {
+template <class S, class T>
+static __attribute__((noinline)) void settle(const SampleJob& job, const Piece& piece, const Coordinates<T>& at, int64_t c,
+                                             int channels, int first, int count, T* values, int64_t step) {
   for (int j = 0; j < channels; ++j, values += step) {
     const Plane<S> plane = {static_cast<const S*>(job.x) + piece.n0 * job.x_n + (c + j) * job.x_c, job.x_h, 1,
                             job.height, job.width};
     for (int i = 0; i < count; ++i)
-      if (values[i] != values[i]) values[i] = sample_bilinear<S, float>(plane, at.x[first + i], at.y[first + i]);
+      if (values[i] != values[i]) values[i] = sample_bilinear<S, T>(plane, at.x[first + i], at.y[first + i]);
   }
 }
 
 // One block of channels of a tile, a vector of points at a time.
 template <class S, int mode>
-static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const PackedTile<mode>& tile, const float* image,
-                            int64_t c, int channels, int count) {
-  typedef simd<float> s;
+static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const PackedTile<mode, typename storage<S>::compute>& tile,
+                            const typename storage<S>::compute* image, int64_t c, int channels, int count) {
+  typedef typename storage<S>::compute T;
+  typedef simd<T> s;
+  typedef typename s::V V;
+  typedef typename s::I I;
   constexpr int lanes = s::lanes;
   const bool streamed = is_streamed<S>(job);
   S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
   for (int i = 0; i < count; i += lanes) {
-    VF r[lanes];
-    VI odd = VI{};
+    V r[lanes];
+    I odd = I{};
     for (int j = 0; j < lanes; ++j) {
       r[j] = tile.block(image, i + j);
-      if (storage<S>::has_nan && PackedTile<mode>::folds_weights) odd |= r[j] != r[j];
+      if (storage<S>::has_nan && PackedTile<mode, T>::folds_weights) odd |= r[j] != r[j];
     }
     transpose(r);
-    if (storage<S>::has_nan && PackedTile<mode>::folds_weights && any(odd))
-      settle<S>(job, piece, tile.at, c, channels, i, min_of(lanes, count - i), reinterpret_cast<float*>(r), lanes);
+    if (storage<S>::has_nan && PackedTile<mode, T>::folds_weights && any(odd))
+      settle<S>(job, piece, tile.at, c, channels, i, min_of(lanes, count - i), reinterpret_cast<T*>(r), lanes);
     if (i + lanes <= count) {
       for (int j = 0; j < channels; ++j) write_vector<S>(out + j * job.o_c + i, r[j], streamed);
     } else {
@@ -145,7 +162,7 @@ static void blocks_of_lanes(const SampleJob& job, const Piece& piece, const Pack
 
 // Up to four channels of a tile.
 template <class S, int mode>
-static void four_channels(const SampleJob& job, const Piece& piece, const PackedTile<mode>& tile, const float* image, int64_t c,
+static void four_channels(const SampleJob& job, const Piece& piece, const PackedTile<mode, float>& tile, const float* image, int64_t c,
                           int channels, int count) {
   typedef simd<float> s;
   alignas(64) float values[4 * tile_points];
@@ -160,7 +177,7 @@ static void four_channels(const SampleJob& job, const Piece& piece, const Packed
     for (int j = 0; j < channels; ++j) store4(values + j * tile_points + i, r[j]);
   }
   const float any_odd = odd[0] + odd[1] + odd[2] + odd[3];
-  if (storage<S>::has_nan && PackedTile<mode>::folds_weights && any_odd != any_odd)
+  if (storage<S>::has_nan && PackedTile<mode, float>::folds_weights && any_odd != any_odd)
     settle<S>(job, piece, tile.at, c, channels, 0, count, values, tile_points);
   S* out = static_cast<S*>(job.out) + piece.n0 * job.o_n + c * job.o_c + piece.first;
   for (int j = 0; j < channels; ++j, out += job.o_c) {
@@ -172,18 +189,19 @@ static void four_channels(const SampleJob& job, const Piece& piece, const Packed
 }
 
 template <class S, int mode>
-static void packed_piece(const SampleJob& job, const Piece& piece, const float* packed) {
-  PackedTile<mode> tile;
-  const int k = block_channels(job.channels);
-  const int count = coordinates<float>(job, piece.n0, piece, tile.at);
+static void packed_piece(const SampleJob& job, const Piece& piece, const void* packed) {
+  typedef typename storage<S>::compute T;
+  PackedTile<mode, T> tile;
+  const int k = block_channels<T>(job.channels);
+  const int count = coordinates<T>(job, piece.n0, piece, tile.at);
   SampleJob dense = job;  // the packed image has rows without gaps
   dense.x_h = job.width;
   tile.build(dense, k, count);
   for (int64_t c = piece.c0; c < piece.c1; c += k) {
-    const float* image = packed + c * job.height * job.width;
+    const T* image = static_cast<const T*>(packed) + c * job.height * job.width;
     const int here = (int)min_of<int64_t>(k, piece.c1 - c);
-    if (k == 4) four_channels<S, mode>(job, piece, tile, image, c, here, count);
-    else blocks_of_lanes<S, mode>(job, piece, tile, image, c, here, count);
+    if (k == simd<T>::lanes) blocks_of_lanes<S, mode>(job, piece, tile, image, c, here, count);
+    else if constexpr (sizeof(T) == 4) four_channels<S, mode>(job, piece, tile, image, c, here, count);
   }
   if (is_streamed<S>(job)) stream_fence();
 }
@@ -210,9 +228,10 @@ static void add_packed(Kernels& k, int type) {
 }
 
 void add_packed_kernels(Kernels& k) {
-  k.block_channels = block_channels;
+  k.block_channels = any_block_channels;
   k.scattered_blocks = scattered_blocks;
   add_packed<float>(k, GW_FLOAT32);
+  add_packed<double>(k, GW_FLOAT64);
   add_packed<float16>(k, GW_FLOAT16);
   add_packed<bfloat16>(k, GW_BFLOAT16);
   add_packed<uint8_t>(k, GW_UINT8);

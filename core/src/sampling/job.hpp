@@ -45,6 +45,6 @@ struct Piece {
 };
 
 typedef void (*SamplePiece)(const SampleJob&, const Piece&);
-typedef void (*SamplePackedPiece)(const SampleJob&, const Piece&, const float* packed);
+typedef void (*SamplePackedPiece)(const SampleJob&, const Piece&, const void* packed);
 
 }  // namespace gw

@@ -5,6 +5,7 @@
 
 #include "cpu/kernels.hpp"
 #include "memory.hpp"
+#include "tensor.hpp"
 
 namespace gw {
 namespace {
@@ -30,8 +31,9 @@ Order order_of(const SamplePlan& p, const SampleJob& job) {
       p.kernel != k.forward[job.spec.mode][job.x_type][GW_NCHW])
     return Order::tiles;
   const int64_t plane = job.height * job.width;
-  const bool few = k.block_channels(job.channels) == 4;
-  if (job.channels < fewest_channels || job.height < 2 || job.width < 2 || (few && plane * 4 <= cached_plane_bytes) ||
+  const int block = k.block_channels(job.x_type, job.channels);
+  const bool few = block * type_size(job.x_type == GW_FLOAT64 ? GW_FLOAT64 : GW_FLOAT32) <= 16;
+  if (block == 0 || job.channels < fewest_channels || job.height < 2 || job.width < 2 || (few && plane * 4 <= cached_plane_bytes) ||
       job.points() * 2 < plane)
     return Order::tiles;
   // Sixteen taps in vectors of channels cost half of sixteen taps of one plane, packing included (64 planes of 128 x 128:
@@ -76,9 +78,10 @@ Outcome run_planes(const SamplePlan& p, const SampleJob& job) {
 
 Outcome run_packed(const SamplePlan& p, const SampleJob& job) {
   const Kernels& k = kernels();
-  const int64_t block = k.block_channels(job.channels), blocks = (job.channels + block - 1) / block;
+  const int64_t block = k.block_channels(job.x_type, job.channels), blocks = (job.channels + block - 1) / block;
   const int64_t plane = job.height * job.width;
-  const Scratch<float> packed = scratch<float>((size_t)(plane * block * blocks));
+  const int64_t size = job.x_type == GW_FLOAT64 ? 8 : 4;
+  const Scratch<char> packed = scratch<char>((size_t)(plane * block * blocks * size));
   constexpr int64_t rows_at_once = 16;
   const int64_t row_pieces = (job.height + rows_at_once - 1) / rows_at_once, tiles = p.tiling.pieces();
   const double image_cost = p.cost_ns / (double)job.batches;

@@ -55,6 +55,39 @@ GW_INLINE void transpose(VF (&r)[simd<float>::lanes]) {
 #endif
 }
 
+GW_INLINE void transpose(simd<double>::V (&r)[simd<double>::lanes]) {
+  typedef simd<double>::V V;
+#if defined(__AVX512F__)
+  __m512d t[8];
+  for (int i = 0; i < 8; i += 2) {
+    t[i] = _mm512_unpacklo_pd((__m512d)r[i], (__m512d)r[i + 1]);
+    t[i + 1] = _mm512_unpackhi_pd((__m512d)r[i], (__m512d)r[i + 1]);
+  }
+  for (int k = 0; k < 2; ++k) {
+    const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 2], 0x88), b = _mm512_shuffle_f64x2(t[k], t[k + 2], 0xdd);
+    const __m512d c = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0x88), d = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0xdd);
+    r[k] = (V)_mm512_shuffle_f64x2(a, c, 0x88);
+    r[k + 4] = (V)_mm512_shuffle_f64x2(a, c, 0xdd);
+    r[k + 2] = (V)_mm512_shuffle_f64x2(b, d, 0x88);
+    r[k + 6] = (V)_mm512_shuffle_f64x2(b, d, 0xdd);
+  }
+#elif defined(__AVX2__)
+  __m256d t[4];
+  for (int i = 0; i < 4; i += 2) {
+    t[i] = _mm256_unpacklo_pd((__m256d)r[i], (__m256d)r[i + 1]);
+    t[i + 1] = _mm256_unpackhi_pd((__m256d)r[i], (__m256d)r[i + 1]);
+  }
+  for (int k = 0; k < 2; ++k) {
+    r[k] = (V)_mm256_permute2f128_pd(t[k], t[k + 2], 0x20);
+    r[k + 2] = (V)_mm256_permute2f128_pd(t[k], t[k + 2], 0x31);
+  }
+#else
+  const V a = {r[0][0], r[1][0]}, b = {r[0][1], r[1][1]};
+  r[0] = a;
+  r[1] = b;
+#endif
+}
+
 typedef float VF4 __attribute__((vector_size(16)));
 typedef float VF4U __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -74,18 +107,19 @@ GW_INLINE void transpose4(VF4 (&r)[4]) {
 }
 
 // `count` elements of each of `channels` <= lanes planes, `step` apart, to blocks of one vector; missing channels are 0.
-template <class S>
-inline void planes_to_blocks(const S* plane, int64_t step, int channels, int64_t count, float* block) {
-  constexpr int lanes = simd<float>::lanes;
+template <class S, class T>
+inline void planes_to_blocks(const S* plane, int64_t step, int channels, int64_t count, T* block) {
+  typedef typename simd<T>::V V;
+  constexpr int lanes = simd<T>::lanes;
   int64_t p = 0;
   for (; p + lanes <= count; p += lanes) {
-    VF r[lanes];
-    for (int c = 0; c < lanes; ++c) r[c] = c < channels ? storage<S>::load_vector(plane + c * step + p) : VF{};
+    V r[lanes];
+    for (int c = 0; c < lanes; ++c) r[c] = c < channels ? storage<S>::load_vector(plane + c * step + p) : V{};
     transpose(r);
-    for (int k = 0; k < lanes; ++k) simd<float>::store(block + (p + k) * lanes, r[k]);
+    for (int k = 0; k < lanes; ++k) simd<T>::store(block + (p + k) * lanes, r[k]);
   }
   for (; p < count; ++p)
-    for (int c = 0; c < lanes; ++c) block[p * lanes + c] = c < channels ? storage<S>::load(plane + c * step + p) : 0.0f;
+    for (int c = 0; c < lanes; ++c) block[p * lanes + c] = c < channels ? storage<S>::load(plane + c * step + p) : T(0);
 }
 
 // The same to blocks of four floats, for images of few channels.
