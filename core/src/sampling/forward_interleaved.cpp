@@ -4,17 +4,27 @@
 #include "sampling/interleaved_bilinear.hpp"
 #include "sampling/interleaved_cubic.hpp"
 #include "sampling/interleaved_nearest.hpp"
+#include "sampling/interleaved_pairs.hpp"
 
 namespace gw {
 namespace GW_ISA {
+
+template <class S, int C>
+static void narrow_bilinear(const SampleJob& job, const Piece& piece) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(typename storage<S>::compute) == 4)
+    if (job.x_w == C && job.width >= 2 && job.height >= 2) return sample_pixel_pairs<S, C>(job, piece);
+#endif
+  sample_interleaved_bilinear<S, C>(job, piece);
+}
 
 // By the number of channels: up to four are one short vector.
 template <class S>
 static void bilinear(const SampleJob& job, const Piece& piece) {
   switch (job.channels) {
-    case 2: return sample_interleaved_bilinear<S, 2>(job, piece);
-    case 3: return sample_interleaved_bilinear<S, 3>(job, piece);
-    case 4: return sample_interleaved_bilinear<S, 4>(job, piece);
+    case 2: return narrow_bilinear<S, 2>(job, piece);
+    case 3: return narrow_bilinear<S, 3>(job, piece);
+    case 4: return narrow_bilinear<S, 4>(job, piece);
     default: return sample_interleaved_bilinear<S, 0>(job, piece);
   }
 }

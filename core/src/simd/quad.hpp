@@ -112,6 +112,14 @@ GW_INLINE quad<double>::V load_pixel(const double* p) {
 #endif
 }
 
+#if defined(__x86_64__)
+// Among the first C lanes.
+template <int C>
+GW_INLINE bool any_nan(QF v) {
+  return (_mm_movemask_ps((__m128)(v != v)) & ((1 << C) - 1)) != 0;
+}
+#endif
+
 GW_INLINE QI saturate_quad(QF v, float low, float high) {
   typedef quad<float> q;
   v = v == v ? v : QF{};

@@ -121,10 +121,6 @@ GW_INLINE QF add_pixels(VF v) {
   v += (VF)_mm512_alignr_epi32((__m512i)v, (__m512i)v, C);
   return (QF)_mm512_castps512_ps128((__m512)v);
 }
-template <int C>
-GW_INLINE bool any_nan(QF v) {
-  return (_mm_movemask_ps((__m128)(v != v)) & ((1 << C) - 1)) != 0;
-}
 #endif
 
 }  // namespace GW_ISA
