@@ -5,6 +5,7 @@ Every rule about shapes and dtypes lives in core, which also serves C programs; 
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
@@ -418,21 +419,17 @@ def affine_grid_backward(
     grad_output, give = as_numpy("grad_output", grad_output)
     code = dtype_code("grad_output", grad_output)
     if size is not None and grad_output.shape[:3] != _image_size(size):
-        raise ShapeError(
-            f"grad_output must have shape (N, H, W, 2) of size {tuple(size)}; got {grad_output.shape}"
-        )
+        raise ShapeError(f"grad_output must have shape (N, H, W, 2) of size {tuple(size)}; got {grad_output.shape}")
     n = grad_output.shape[0] if grad_output.ndim else 0
     grad_theta = np.empty((n, 2, 3), grad_output.dtype)
     flag = _flag("align_corners", align_corners)
-    _core.affine_grid_backward(
-        carrier(grad_output), code, bool(flag), _singleton_zero(singleton), carrier(grad_theta)
-    )
+    _core.affine_grid_backward(carrier(grad_output), code, bool(flag), _singleton_zero(singleton), carrier(grad_theta))
     return grad_theta if give is None else give(grad_theta)
 
 
 def _image_size(size: Any) -> tuple[int, int, int]:
     try:
-        lengths = [int(np.asarray(v).item()) for v in size]
+        lengths = [operator.index(np.asarray(v).item()) for v in size]
     except (TypeError, ValueError):
         raise ArgumentError(f"size must be four lengths (N, C, H, W); got {size!r}") from None
     if len(lengths) == 5:

@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from gridwave.errors import DTypeError
+from gridwave.errors import DTypeError, ShapeError
 
 Array = npt.NDArray[Any]
 
@@ -55,10 +55,19 @@ def as_numpy(name: str, value: Any) -> tuple[Array, Callable[[Array], Any] | Non
     if isinstance(value, np.ndarray):
         return value, None
     if not hasattr(value, "__dlpack__"):
-        return np.asarray(value), None
+        return _from_sequence(name, value), None
     if hasattr(value, "detach") and getattr(value, "requires_grad", False):
         value = value.detach()
     return _from_dlpack(name, value), _giver(value)
+
+
+def _from_sequence(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise ShapeError(
+            f"{name} must be an array, or sequences of equal length; got {type(value).__name__}: {error}"
+        ) from None
 
 
 def _from_dlpack(name: str, value: Any) -> Array:
