@@ -114,7 +114,7 @@ class Array {
   Array(int dtype, const std::vector<int64_t>& shape, Lies lies = Lies::dense, bool at_end = true)
       : lies_(lies), pages_(place(dtype, shape, lies, at_end)) {
     t_.data = origin_ = pages_.begin() + offset_;
-    std::memset(pages_.begin(), filling, pages_.size());
+    if (pages_.size()) std::memset(pages_.begin(), filling, pages_.size());
   }
 
   const gw_tensor* tensor() const { return &t_; }
@@ -161,7 +161,7 @@ class Array {
   // For inputs: all bytes, to compare before and after.
   std::vector<char> bytes() const { return {pages_.begin(), pages_.begin() + pages_.size()}; }
   bool same_as(const std::vector<char>& before) const {
-    return before.size() == pages_.size() && std::memcmp(before.data(), pages_.begin(), before.size()) == 0;
+    return before.size() == pages_.size() && (before.empty() || std::memcmp(before.data(), pages_.begin(), before.size()) == 0);
   }
   Lies lies() const { return lies_; }
 
