@@ -229,8 +229,9 @@ def grid_sample(
     >>> import numpy as np, gridwave as gw
     >>> x = np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4)
     >>> grid = np.array([[[[-1, -1], [1, -1]], [[-1, 1], [0.3, -0.6]]]], np.float32)
-    >>> gw.grid_sample(x, grid, padding_mode="border")[0, 0].round(4).tolist()
-    [[0.0, 3.0], [12.0, 3.3]]
+    >>> print(gw.grid_sample(x, grid, padding_mode="border")[0, 0].round(4))
+    [[ 0.   3. ]
+     [12.   3.3]]
     """
     return _sample(_spec_codes(mode, padding_mode, align_corners, layout), x, grid, out)
 
@@ -305,8 +306,8 @@ def grid_sample_backward(
     >>> x = np.array([[[[0.0, 1.0, 4.0, 9.0, 16.0]]]])
     >>> grid = np.array([[[[0.25, 0.0]]]])
     >>> grad_x, grad_grid = gw.grid_sample_backward(np.ones((1, 1, 1, 1)), x, grid, align_corners=True)
-    >>> grad_x[0, 0, 0].tolist(), grad_grid[0, 0, 0].tolist()
-    ([0.0, 0.0, 0.5, 0.5, 0.0], [10.0, 0.0])
+    >>> grad_x[0, 0, 0].tolist(), grad_grid[0, 0, 0, 0].tolist()
+    ([0.0, 0.0, 0.5, 0.5, 0.0], 10.0)
     """
     return _backward(_spec_codes(mode, padding_mode, align_corners, layout), grad_output, x, grid, wrt)
 
