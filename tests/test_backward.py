@@ -88,7 +88,7 @@ def bounds(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return the twin's gradients, and how far ours may be from them.
 
-    A weight is a product of two with a few roundings each; Keys' polynomial cancels, so its error is of the size of its
+    A weight is a product of two with a few roundings each; Keys' polynomial cancels, so its error is as large as its
     terms (at most 20 eps for |a| = 0.75), not of the weight. Sums are as long as there are points, or channels and taps.
     """
     coordinates = arithmetic(dtype)
@@ -148,7 +148,7 @@ def test_adjoint_of_the_forward(mode: Any, padding: Any, corners: bool) -> None:
 def test_finite_differences(mode: Any, padding: Any, corners: bool) -> None:
     """Central differences of the forward in float64, every point at once, since a point has only its own coordinates.
 
-    Error: rounding of the forward over the step, and for bicubic a third derivative of at most 6 |a| per tap and weight.
+    Error: rounding of the forward over the step, and for bicubic a third derivative of at most 6 |a| a tap and weight.
     """
     for shape in SHAPES:
         grad, x, grid = make(shape, corners, 3, 2.0)
@@ -227,7 +227,9 @@ def test_threads_change_no_bit(shape: tuple[int, ...], mode: Any, padding: Any) 
             results = []
             for count in (1, 2, 3, 8):
                 with gw.threads(count):
-                    results.append([a.tobytes() for a in gw.grid_sample_backward(lay(grad), lay(x), grid, mode, padding)])
+                    results.append(
+                        [a.tobytes() for a in gw.grid_sample_backward(lay(grad), lay(x), grid, mode, padding)]
+                    )
             assert all(r == results[0] for r in results[1:])
 
 
@@ -351,12 +353,13 @@ def test_many_points_on_one_pixel() -> None:
 
 
 def test_messages() -> None:
-    x, grid, grad = np.ones((1, 2, 4, 5), np.float32), np.zeros((1, 3, 3, 2), np.float32), np.ones((1, 2, 3, 3), np.float32)
+    x, grid = np.ones((1, 2, 4, 5), np.float32), np.zeros((1, 3, 3, 2), np.float32)
+    grad = np.ones((1, 2, 3, 3), np.float32)
     with pytest.raises(ShapeError, match=r"grad_output must have the shape of the output, \(1, 2, 3, 3\)"):
         gw.grid_sample_backward(grad[:, :, :2], x, grid)
     with pytest.raises(DTypeError, match="grad_output must have the dtype of x, float32"):
         gw.grid_sample_backward(grad.astype(np.float64), x, grid)
-    with pytest.raises(DTypeError, match="x must be float16, bfloat16, float32 or float64 to have a gradient; got uint8"):
+    with pytest.raises(DTypeError, match=r"x must be float16, .* to have a gradient; got uint8"):
         gw.grid_sample_backward(grad.astype(np.uint8), x.astype(np.uint8), grid)
     with pytest.raises(ArgumentError, match="at least one gradient"):
         gw.grid_sample_backward(grad, x, grid, wrt=())

@@ -87,9 +87,9 @@ inline void run_tile(const BackwardJob& job, const BackwardPiece& piece, const B
     else bilinear_inside<T, L, false, true>(b, t, to);
     bilinear_edges<T, L>(job, piece, b, t, to);
   } else {
-    if (wants_x && wants_grid) bicubic_inside<T, L, true, true>(job.spec, b, t, to);
-    else if (wants_x) bicubic_inside<T, L, true, false>(job.spec, b, t, to);
-    else bicubic_inside<T, L, false, true>(job.spec, b, t, to);
+    if (wants_x && wants_grid) bicubic_points<T, L, true, true>(job.spec, b, t, to);
+    else if (wants_x) bicubic_points<T, L, true, false>(job.spec, b, t, to);
+    else bicubic_points<T, L, false, true>(job.spec, b, t, to);
     bicubic_edges<T, L>(job, piece, b, t, to);
   }
 }

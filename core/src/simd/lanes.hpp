@@ -42,6 +42,23 @@ GW_INLINE D8 fused(D8 a, D8 b, D8 c) { return (D8)_mm512_fmadd_pd((__m512d)a, (_
 GW_INLINE F4 fused(F4 a, F4 b, F4 c) { return (F4)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b); }
 #endif
 
+// Vectors made of one of four lanes: repeated whole, or each lane four times (of eight lanes: the lower or upper two).
+// GCC 12 does either by way of memory, and waits for it.
+#if defined(__AVX2__)
+GW_INLINE F8 repeat_four(const lanes_of<float, 8>&, F4 v) { return (F8)_mm256_set_m128((__m128)v, (__m128)v); }
+GW_INLINE F8 spread_four(const lanes_of<float, 8>&, F4 v, int half) {
+  const __m256i lower = _mm256_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1), upper = _mm256_setr_epi32(2, 2, 2, 2, 3, 3, 3, 3);
+  return (F8)_mm256_permutevar8x32_ps(_mm256_castps128_ps256((__m128)v), half == 0 ? lower : upper);
+}
+#endif
+#if defined(__AVX512F__)
+GW_INLINE F16 repeat_four(const lanes_of<float, 16>&, F4 v) { return (F16)_mm512_broadcast_f32x4((__m128)v); }
+GW_INLINE F16 spread_four(const lanes_of<float, 16>&, F4 v, int) {
+  const __m512i lane = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+  return (F16)_mm512_permutexvar_ps(lane, _mm512_castps128_ps512((__m128)v));
+}
+#endif
+
 // Four vectors folded into one whose lanes 4 i + k add up, over i, to the sum of the lanes of vector k. In-lane shuffles
 // only, one instruction each.
 template <class V>
