@@ -90,4 +90,4 @@ peers *arguments:
     .venv-peers/bin/python -m pip install --quiet --upgrade pip
     .venv-peers/bin/python -m pip install --quiet torch==2.13.0
     .venv-peers/bin/python -m pip install --quiet ".[test,peers]"
-    .venv-peers/bin/python -m pytest -m "not slow" {{ arguments }}
+    .venv-peers/bin/python -m pytest {{ arguments }}
