@@ -62,7 +62,7 @@ inline void sort_points(const BackwardJob& job, const BackwardPiece& piece, cons
     const V x = s::load(t.at.x + i), y = s::load(t.at.y + i);
     const V fx = mode == GW_NEAREST ? x : s::floor(x), fy = mode == GW_NEAREST ? y : s::floor(y);
     I in = (fx >= x_first) & (fx <= x_last) & (fy >= y_first) & (fy <= y_last);
-    const I column = s::to_index(fx - x_first), row = s::to_index(fy - y_first);
+    const I column = s::to_index(fx - x_first) & in, row = s::to_index(fy - y_first) & in;
     const I offset = row * s::splat_index((index)b.row) + column * s::splat_index((index)b.pixel);
     const V wx = x - fx, wy = y - fy;
     const int length = min_of<int>(s::lanes, count - i);
