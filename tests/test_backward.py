@@ -89,7 +89,7 @@ def bounds(
     """Return the twin's gradients, and how far ours may be from them.
 
     A weight is a product of two with a few roundings each; Keys' polynomial cancels, so its error is as large as its
-    terms (at most 20 eps for |a| = 0.75), not of the weight. Sums are as long as there are points, or channels and taps.
+    terms (at most 20 eps for |a| = 0.75), not of the weight. Sums are as long as there are points, or channels, taps.
     """
     coordinates = arithmetic(dtype)
     e = eps(coordinates)
