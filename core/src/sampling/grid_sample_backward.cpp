@@ -5,6 +5,7 @@
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
+#include "memory.hpp"
 #include "sampling/grid_sample.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
@@ -62,17 +63,14 @@ void check_arguments(const gw_grid_sample_spec& spec, const gw_tensor& grad_outp
   if (grad_x && grad_grid) check_no_overlap("grad_x", *grad_x, "grad_grid", *grad_grid);
 }
 
-struct Freed {
-  void operator()(void* p) const { ::operator delete(p, std::align_val_t{64}); }
-};
-typedef std::unique_ptr<void, Freed> Memory;
+typedef Scratch<char> Memory;
 int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 Memory allocate(int64_t count, int64_t bytes) {
   int64_t all;
   if (__builtin_mul_overflow(count, bytes, &all)) throw std::bad_alloc();
-  return Memory(::operator new((size_t)all, std::align_val_t{64}));
+  return scratch<char>((size_t)all);
 }
-void* at(const Memory& memory, int64_t index, int64_t bytes) { return static_cast<char*>(memory.get()) + index * bytes; }
+void* at(const Memory& memory, int64_t index, int64_t bytes) { return memory.get() + index * bytes; }
 
 // How a call is cut: by shapes alone, so that bits do not depend on the number of threads.
 struct Cut {
