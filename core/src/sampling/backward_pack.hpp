@@ -77,11 +77,8 @@ inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t
   if (c == 1 && w != 1) {
     for (int64_t p = 0; p < count; ++p, from += w, block += width) {
       int64_t k = 0;
-      for (; k + 4 <= channels; k += 4) {
-        V v;
-        load_four<S, T>(from + k, v);
-        f::store(block + k, v);
-      }
+      for (; k + simd<T>::lanes <= channels; k += simd<T>::lanes)
+        simd<T>::store(block + k, storage<S>::load_vector(from + k));
       for (; k < channels; ++k) block[k] = (T)storage<S>::load(from + k);
       for (; k < width; ++k) block[k] = T(0);
     }
@@ -111,8 +108,12 @@ inline void unpack_run(const T* block, int64_t width, int64_t count, int64_t cha
   typedef four<T> f;
   typedef typename f::V V;
   if (c == 1 && w != 1) {
-    for (int64_t p = 0; p < count; ++p, to += w, block += width)
-      for (int64_t k = 0; k < channels; ++k) storage<S>::store(to + k, block[k]);
+    for (int64_t p = 0; p < count; ++p, to += w, block += width) {
+      int64_t k = 0;
+      for (; k + simd<T>::lanes <= channels; k += simd<T>::lanes)
+        storage<S>::store_vector(to + k, simd<T>::load(block + k));
+      for (; k < channels; ++k) storage<S>::store(to + k, block[k]);
+    }
     return;
   }
   int64_t p = w == 1 ? unpack_vectors(block, width, count, channels, to, c) : 0;
