@@ -75,12 +75,12 @@ template <class S>
 GW_INLINE VF load_quads_of_words(const S* p, const int32_t* offset) {
   alignas(32) S element[4 * quads];
 #if defined(__AVX512F__)
-  const __m128i a = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd((const double*)(p + offset[0])), (const double*)(p + offset[4])));
-  const __m128i b = _mm_castpd_si128(_mm_loadh_pd(_mm_load_sd((const double*)(p + offset[8])), (const double*)(p + offset[12])));
+  const __m128i a = _mm_castpd_si128(load_halves(p + offset[0], p + offset[4]));
+  const __m128i b = _mm_castpd_si128(load_halves(p + offset[8], p + offset[12]));
   *reinterpret_cast<V16U*>(element) = (V16)_mm256_inserti128_si256(_mm256_castsi128_si256(a), b, 1);
 #elif defined(__AVX2__)
   *reinterpret_cast<V16U*>(element) =
-      (V16)_mm_castpd_si128(_mm_loadh_pd(_mm_load_sd((const double*)(p + offset[0])), (const double*)(p + offset[4])));
+      (V16)_mm_castpd_si128(load_halves(p + offset[0], p + offset[4]));
 #else
   memcpy(element, p + offset[0], 8);
 #endif

@@ -181,6 +181,14 @@ GW_INLINE bool any(simd<double>::I mask) {
 #endif
 }
 
+#if defined(__x86_64__)
+// Eight bytes from anywhere into each half: _mm_load_sd and _mm_loadh_pd read a double, which has to lie on one.
+GW_INLINE __m128d load_halves(const void* low, const void* high) {
+  typedef double anywhere __attribute__((aligned(1), may_alias));
+  return (__m128d){*static_cast<const anywhere*>(low), *static_cast<const anywhere*>(high)};
+}
+#endif
+
 template <class T>
 GW_INLINE T sum_lanes(typename simd<T>::V v) {
   alignas(GW_VEC_BYTES) T lane[simd<T>::lanes];
