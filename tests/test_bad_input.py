@@ -496,7 +496,8 @@ def test_multiprocessing_by_fork() -> None:
 
 
 LONG_CALL = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
 import numpy as np, gridwave as gw
 n, c, size, ho, wo = 400, 32, 64, 400, 500
 x = np.broadcast_to(np.float32(1), (n, c, size, size))
@@ -524,18 +525,17 @@ CALLS = {
 @pytest.mark.parametrize("call", CALLS)
 def test_keyboard_interrupt_during_a_long_call(call: str, threads: int) -> None:
     command = [sys.executable, "-c", LONG_CALL.replace("CALL", CALLS[call]), str(threads)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline() == "ready\n"
-        time.sleep(0.4)
-        start = time.monotonic()
-        process.send_signal(signal.SIGINT)
-        assert process.stdout.readline() == "interrupted\n"
-        took = time.monotonic() - start
-        _, errors = process.communicate(timeout=60)
-    finally:
-        process.kill()
-        process.wait()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(0.4)
+            start = time.monotonic()
+            process.send_signal(signal.SIGINT)
+            assert process.stdout.readline() == "interrupted\n"
+            took = time.monotonic() - start
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0, errors
     assert took < 5  # a tenth of a second on a quiet machine

@@ -61,8 +61,9 @@ class Definition {
     return r;
   }
 
-  // grad_x as x's shape, grad_grid as grid's.
-  void backward(const Array& grad_output, Results& grad_x, Results& grad_grid) const {
+  // grad_x as x's shape, grad_grid as grid's. False if a point may be anywhere: then nothing can be compared.
+  bool backward(const Array& grad_output, Results& grad_x, Results& grad_grid) const {
+    bool certain = true;
     grad_x = Results(x_.count());
     grad_grid = Results(grid_.count());
     std::vector<double> contributions(grad_x.value.size());
@@ -77,9 +78,10 @@ class Definition {
         grad_grid.add(point, g * v * tap.dx, scale * (tap.dx_error + std::fabs(tap.dx) * order));
         grad_grid.add(point + 1, g * v * tap.dy, scale * (tap.dy_error + std::fabs(tap.dy) * order));
       }
-    }, [](int64_t, int64_t) {});
+    }, [&](int64_t, int64_t) { certain = false; });
     const double order = eps * 16.0 * static_cast<double>(points());  // as many as 16 taps of a point may fall together
     for (size_t i = 0; i < contributions.size(); ++i) grad_x.allowed[i] += contributions[i] * order;
+    return certain;
   }
 
  private:
@@ -135,6 +137,9 @@ class Definition {
       r.outside = !(p > T(-2) && p < size + T(1));
     } else {
       bool odd = false;
+      // Whole numbers are rounded before they are mirrored about the edges; out here T has no halves to mirror them about.
+      r.anywhere = nearest && s_.pad_order == GW_PAD_INDEX && s_.padding == GW_REFLECTION &&
+                   std::isfinite(p) && std::fabs(p) >= T(0.25 / eps);
       if (s_.padding == GW_REFLECTION) p = span2 > 0 ? reflected(p, low, span2, &odd) : T(0);
       if (odd) r.slope = -r.slope;
       if (!(p > T(0) && p < size - 1)) r.slope = 0;
