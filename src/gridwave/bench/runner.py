@@ -143,6 +143,7 @@ def _prepare(arm: Arm, cell: Cell, arrays: Arrays, expectation: Expectation) -> 
     try:
         call = arm.prepare(cell, arrays, arm.threads(cell))
         arm.activate(arm.threads(cell))
+        record = replace(record, outputs=arm.outputs)
         results = arm.results(call(), cell)
         record = replace(record, version=arm.version())
         if not arm.checked(cell):

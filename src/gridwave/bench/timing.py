@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import gc
 import math
-import os
 import sys
 import time
 from collections.abc import Iterator
@@ -13,15 +12,12 @@ from contextlib import contextmanager
 from itertools import repeat
 from typing import Literal
 
-import numpy as np
-
 from gridwave.bench.arms.arm import Call
 
 Heap = Literal["warm", "system"]
 """``warm``: freed memory stays with the process, so that large results cost no page faults in any arm;
 ``system``: the C library's defaults, under which they do, more or less, depending on the arm."""
 
-_WARM_BYTES = 3 << 30
 _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_MMAP_DEFAULT = -1, -4, 65536
 
 
@@ -57,17 +53,6 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _touch() -> None:
-    """Leave freed memory behind that the system has given already.
-
-    Arms ask for blocks of slightly different sizes and split each other's: without this, outputs of 245 MB came from
-    new pages again and again (871 against 85 ms in one cell).
-    """
-    pages = os.sysconf("SC_AVPHYS_PAGES") if hasattr(os, "sysconf") else 0
-    block = np.empty(min(_WARM_BYTES, pages * 4096 // 4), np.uint8)
-    block.fill(0)
-
-
 @contextmanager
 def heap(kind: Heap) -> Iterator[str]:
     """Set how the C library's malloc treats large blocks; yields what holds, for the record."""
@@ -77,7 +62,6 @@ def heap(kind: Heap) -> Iterator[str]:
         return
     mallopt(_M_MMAP_MAX, 0)
     mallopt(_M_TRIM_THRESHOLD, -1)  # never
-    _touch()
     try:
         yield "warm"
     finally:
