@@ -27,7 +27,7 @@ class Torch(Arm):
     layout: ClassVar[Layout]
 
     def refusal(self, cell: Cell) -> str:
-        if cell.layout != self.layout:
+        if cell.layout != self.layout and not self._stands_in(cell):
             return f"this arm takes {self.layout} data"
         if cell.dtype == "uint8":
             return "grid_sampler takes floats only"
@@ -51,9 +51,9 @@ class Torch(Arm):
     def prepare(self, cell: Cell, arrays: Arrays, threads: int) -> Call:
         torch: Any = importlib.import_module("torch")
         self.activate(threads)
-        x, grid = self._data(torch, arrays.x), _tensor(torch, arrays.grid)
+        x, grid = self._data(torch, arrays.x, cell), _tensor(torch, arrays.grid)
         if arrays.grad_output is not None:
-            grad = self._data(torch, arrays.grad_output)
+            grad = self._data(torch, arrays.grad_output, cell)
             backward = torch.ops.aten.grid_sampler_2d_backward
             modes = (codes(SamplingMode)[cell.mode], codes(PaddingMode)[cell.padding], False)  # the codes are PyTorch's
             return lambda: backward(grad, x, grid, *modes, [True, True])
@@ -64,9 +64,16 @@ class Torch(Arm):
         values = value if isinstance(value, tuple) else (value,)
         return tuple((v if v.element_size() >= 4 else v.float()).numpy() for v in values)
 
-    def _data(self, torch: Any, array: Array) -> Any:
+    def _stands_in(self, cell: Cell) -> bool:
+        """Return whether contiguous tensors are measured where channels_last ones cannot be: in half precision."""
+        return self.layout == "NCHW" and cell.layout == "NHWC" and cell.dtype in {"float16", "bfloat16"}
+
+    def _data(self, torch: Any, array: Array, cell: Cell) -> Any:
         tensor = _tensor(torch, array)
-        return tensor if self.layout == "NCHW" else tensor.permute(0, 3, 1, 2)
+        if cell.layout == "NCHW":
+            return tensor
+        planes = tensor.permute(0, 3, 1, 2)
+        return planes.contiguous() if self.layout == "NCHW" else planes
 
     def _plane(self, cell: Cell) -> int:
         return cell.sizes.h * cell.sizes.w * (cell.sizes.c if self.layout == "NHWC" else 1)
