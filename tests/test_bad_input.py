@@ -147,7 +147,7 @@ def test_dtypes_that_no_argument_takes(call: Call, dtype: Any) -> None:
 @BOTH
 @pytest.mark.parametrize("dtype", [">f4", ">f8", ">f2", ">u2"])
 def test_the_other_byte_order(call: Call, dtype: str) -> None:
-    with refused(DTypeError, "x must have dtype", dtype, "byte order"):
+    with refused(DTypeError, "x must be in the machine's byte order", dtype, "astype"):
         call(x=np.zeros(X.shape, dtype))
 
 
@@ -170,7 +170,7 @@ def test_mixes_of_floats(call: Call, x: Any, grid: Any) -> None:
 
 @BOTH
 def test_integers(call: Call) -> None:
-    with refused(DTypeError, "grid must be float16, bfloat16, float32 or float64", "got uint8"):
+    with refused(DTypeError, "grid must", "bfloat16", "got uint8"):
         call(x=X.astype(np.uint8), grid=np.zeros(GRID.shape, np.uint8))
     if call is backward:
         with refused(DTypeError, "x must be float16, bfloat16, float32 or float64 to have a gradient", "got uint8"):
@@ -230,7 +230,7 @@ def test_align_corners_is_a_bool(call: Call, value: Any) -> None:
 def test_wrt() -> None:
     with refused(ModeError, "wrt must be one of 'x', 'grid'", "got 'input'"):
         backward(wrt=("x", "input"))
-    with refused(ArgumentError, "at least one gradient"):
+    with refused(ArgumentError, "wrt must name at least one"):
         backward(wrt=())
     assert [g is None for g in backward(wrt=("grid",))] == [True, False]
     assert [g is None for g in backward(wrt="x")] == [False, True]
@@ -306,8 +306,8 @@ def test_out_of_any_strides_is_written_and_returned(layout: Any) -> None:
         ({"theta": image(3, 2, 3)}, ShapeError, ("theta",)),
         ({"theta": image(2, 2, 3).astype(np.int32)}, DTypeError, ("theta must have dtype", "got int32")),
         ({"theta": image(2, 2, 3).astype(np.uint8)}, DTypeError, ("theta", "must", "float", "got uint8")),
-        ({"theta": image(2, 2, 3).astype(">f4")}, DTypeError, ("theta", ">f4", "byte order")),
-        ({"theta": None}, DTypeError, ("theta must", "got object")),
+        ({"theta": image(2, 2, 3).astype(">f4")}, DTypeError, ("theta", "byte order", ">f4")),
+        ({"theta": None}, DTypeError, ("theta must", "got None")),
         ({"size": (2, 3, 5)}, ShapeError, ("size must be four lengths (N, C, H, W)", "got (2, 3, 5)")),
         ({"size": (2, 3, 4, 5, 6)}, UnsupportedError, ("size must be (N, C, H, W)", "volumes")),
         ({"size": (2, 3, 0, 6)}, ShapeError, ("size must have", "H, W >= 1", "got (2, 3, 0, 6)")),
@@ -335,7 +335,7 @@ def test_affine_grid(arguments: dict[str, Any], error: type[GridwaveError], frag
         ({"grad_output": image(2, 5, 6, 3)}, ShapeError, ("(N, H, W, 2)", "got (2, 5, 6, 3)")),
         ({"grad_output": np.float32(0)}, ShapeError, ("(N, H, W, 2)", "got ()")),
         ({"grad_output": image(2, 5, 6, 2).astype(np.int8)}, DTypeError, ("must", "got int8")),
-        ({"grad_output": image(2, 5, 6, 2).astype(">f8")}, DTypeError, ("grad_output", ">f8", "byte order")),
+        ({"grad_output": image(2, 5, 6, 2).astype(">f8")}, DTypeError, ("grad_output", "byte order", ">f8")),
         ({"size": (2, 3, 6, 5)}, ShapeError, ("grad_output", "(2, 3, 6, 5)", "got (2, 5, 6, 2)")),
         ({"align_corners": 9}, ArgumentError, ("align_corners",)),
         ({"singleton": "one"}, ArgumentError, ("singleton",)),
@@ -539,3 +539,26 @@ def test_keyboard_interrupt_during_a_long_call(call: str, threads: int) -> None:
             process.kill()
     assert process.returncode == 0, errors
     assert took < 5  # a tenth of a second on a quiet machine
+
+
+def test_masks_are_not_dropped_silently() -> None:
+    x, grid = np.ma.array(np.ones((1, 1, 2, 2), np.float32), mask=True), np.zeros((1, 1, 1, 2), np.float32)
+    with refused(DTypeError, "x is a masked array", "x.filled(0)"):
+        gw.grid_sample(x, grid)
+
+
+@pytest.mark.parametrize("wrt", [None, (), 5])
+def test_a_gradient_of_nothing(wrt: Any) -> None:
+    x, grid = np.ones((1, 1, 2, 2), np.float32), np.zeros((1, 1, 1, 2), np.float32)
+    with refused(ArgumentError, "wrt must name at least one of 'x' and 'grid'", repr(wrt)):
+        gw.grid_sample_backward(np.ones((1, 1, 1, 1), np.float32), x, grid, wrt=wrt)
+
+
+def test_a_grid_is_not_of_integers() -> None:
+    with refused(DTypeError, "grid must have dtype float32, float64, float16, bfloat16; got int64"):
+        gw.grid_sample(np.ones((1, 1, 2, 2), np.float32), np.zeros((1, 1, 1, 2), np.int64))
+
+
+def test_an_affine_grid_past_all_memory() -> None:
+    with refused(ShapeError, "size", "memory"):
+        gw.affine_grid(np.zeros((1, 2, 3)), (1, 3, 2**62, 2**62))

@@ -1,4 +1,4 @@
-"""gridwave: grid_sample, Resize and FFT, right, fast, and as each framework does it."""
+"""gridwave: grid_sample and its gradients, right, fast, and as each framework does it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from gridwave.modes import (
     SamplingMode,
     parse,
 )
-from gridwave.typing import DTYPE_CODES, Array, as_numpy, carrier, dtype_code
+from gridwave.typing import DTYPE_CODES, FLOAT_DTYPES, Array, as_numpy, carrier, dtype_code
 
 if TYPE_CHECKING:
     from gridwave.conventions.spec import GridSampleSpec
@@ -118,7 +118,7 @@ def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:
         x_code = DTYPE_CODES[x.dtype]
         grid_code = DTYPE_CODES[grid.dtype]
     except KeyError:
-        x_code, grid_code = dtype_code("x", x), dtype_code("grid", grid)
+        x_code, grid_code = dtype_code("x", x), dtype_code("grid", grid, FLOAT_DTYPES)
     if out is None:
         target, out_code = _empty_output(x, grid, codes.layout == 1), x_code
     else:
@@ -328,12 +328,18 @@ def sample_backward(
 def _backward(codes: _core.GridSampleSpec, grad_output: Any, x: Any, grid: Any, wrt: Any) -> tuple[Any, Any]:
     if isinstance(wrt, str):
         wrt = (wrt,)
+    if not isinstance(wrt, (tuple, list)) or not wrt:
+        raise ArgumentError(f"wrt must name at least one of 'x' and 'grid', as a tuple; got {wrt!r}")
     for target in wrt:
         parse("wrt", target, GradientTarget)
     grad_output, _ = as_numpy("grad_output", grad_output)
     x, give_x = as_numpy("x", x)
     grid, give_grid = as_numpy("grid", grid)
-    grad_code, x_code, grid_code = dtype_code("grad_output", grad_output), dtype_code("x", x), dtype_code("grid", grid)
+    grad_code, x_code, grid_code = (
+        dtype_code("grad_output", grad_output),
+        dtype_code("x", x),
+        dtype_code("grid", grid, FLOAT_DTYPES),
+    )
     # Like x in memory too: a channels-last image has a channels-last gradient.
     grad_x = np.empty_like(x) if "x" in wrt else None
     grad_grid = np.empty(grid.shape, grid.dtype) if "grid" in wrt else None
@@ -385,7 +391,7 @@ def affine_grid(theta: Any, size: Any, align_corners: bool = False, *, singleton
     [-0.75, -0.25, 0.25, 0.75]
     """
     theta, give = as_numpy("theta", theta)
-    code = dtype_code("theta", theta)
+    code = dtype_code("theta", theta, FLOAT_DTYPES)
     n, h, w = _image_size(size)
     grid = np.empty((n, h, w, 2), theta.dtype)
     flag = _flag("align_corners", align_corners)
@@ -418,7 +424,7 @@ def affine_grid_backward(
         As :func:`affine_grid`.
     """
     grad_output, give = as_numpy("grad_output", grad_output)
-    code = dtype_code("grad_output", grad_output)
+    code = dtype_code("grad_output", grad_output, FLOAT_DTYPES)
     if size is not None and grad_output.shape[:3] != _image_size(size):
         raise ShapeError(f"grad_output must have shape (N, H, W, 2) of size {tuple(size)}; got {grad_output.shape}")
     n = grad_output.shape[0] if grad_output.ndim else 0
@@ -437,6 +443,8 @@ def _image_size(size: Any) -> tuple[int, int, int]:
         raise UnsupportedError(f"size must be (N, C, H, W); got {tuple(lengths)}: volumes are not available yet")
     if len(lengths) != 4:
         raise ShapeError(f"size must be four lengths (N, C, H, W); got {tuple(lengths)}")
+    if lengths[0] * lengths[2] * lengths[3] >= 2**58:
+        raise ShapeError(f"size must describe a grid that memory can hold; got {tuple(lengths)}")
     if min(lengths) < 0 or min(lengths[2:]) < 1:
         raise ShapeError(f"size must have N, C >= 0 and H, W >= 1; got {tuple(lengths)}")
     return lengths[0], lengths[2], lengths[3]

@@ -30,15 +30,15 @@ DTYPE_CODES: Final[dict[Any, int]] = {
 FLOAT_DTYPES: Final = tuple(d for d, code in DTYPE_CODES.items() if code < 4)
 
 
-def dtype_code(name: str, array: Array) -> int:
+def dtype_code(name: str, array: Array, allowed: tuple[Any, ...] = tuple(DTYPE_CODES)) -> int:
     """Return the code of ``array``'s dtype, or raise naming the dtypes that are taken."""
     code = DTYPE_CODES.get(array.dtype)
-    if code is None:
-        raise DTypeError(
-            f"{name} must have dtype {', '.join(str(d) for d in DTYPE_CODES)}; got {array.dtype}"
-            + (": convert it to the machine's byte order" if array.dtype.newbyteorder("=") in DTYPE_CODES else "")
-        )
-    return code
+    if code is not None and array.dtype in allowed:
+        return code
+    names = ", ".join(str(d) for d in allowed)
+    if array.dtype.newbyteorder("=") in allowed:
+        raise DTypeError(f"{name} must be in the machine's byte order; got {array.dtype.str}: convert it with astype")
+    raise DTypeError(f"{name} must have dtype {names}; got {array.dtype}")
 
 
 def carrier(array: Array) -> Array:
@@ -52,8 +52,12 @@ def as_numpy(name: str, value: Any) -> tuple[Array, Callable[[Array], Any] | Non
     NumPy arrays, lists and scalars give ``None``: results stay NumPy arrays. Anything that speaks DLPack on the CPU
     (a torch, JAX, CuPy-on-host or array-API array) gives a function that turns a NumPy array into the same kind.
     """
+    if isinstance(value, np.ma.MaskedArray):
+        raise DTypeError(f"{name} is a masked array, and masks are not honoured; fill it first, with {name}.filled(0)")
     if isinstance(value, np.ndarray):
         return value, None
+    if value is None:
+        raise DTypeError(f"{name} must be an array; got None")
     if not hasattr(value, "__dlpack__"):
         return _from_sequence(name, value), None
     if hasattr(value, "detach") and getattr(value, "requires_grad", False):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cpu/isa.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -52,10 +53,15 @@ const Choice& choose() {
   int count;
   const Choice* list = choices(&count);
   const int best = best_of(list, count);
-  // A name that is unknown or better than the CPU changes nothing: it may force a lower set, never an illegal one.
-  if (const char* wanted = std::getenv("GRIDWAVE_ISA"))
+  // It may force a lower set, never one this CPU cannot run; a name that is neither is said to be ignored, since tests of
+  // a lower set would pass on the best one unnoticed.
+  if (const char* wanted = std::getenv("GRIDWAVE_ISA")) {
     for (int i = best; i < count; ++i)
       if (std::strcmp(wanted, list[i].name) == 0) return list[i];
+    if (*wanted != 0)
+      std::fprintf(stderr, "gridwave: GRIDWAVE_ISA=%s is ignored: this CPU and build have no such kernels; %s runs\n", wanted,
+                   list[best].name);
+  }
   return list[best];
 }
 

@@ -53,8 +53,10 @@ void check_pair(const char* theta_name, const gw_tensor& theta, const char* grid
   if (grid.rank != 4 || grid.shape[3] != 2)
     fail(GW_ERROR_SHAPE, "%s must have shape (N, H, W, 2); got %s", grid_name, shape_text(grid).c_str());
   if (theta.shape[0] != grid.shape[0])
-    fail(GW_ERROR_SHAPE, "%s and %s must have the same batch size; got %s and %s", theta_name, grid_name,
+    fail(GW_ERROR_SHAPE, "%s and %s must have one batch size, that of size; got %s and %s", theta_name, grid_name,
          shape_text(theta).c_str(), shape_text(grid).c_str());
+  if (!is_float(theta.dtype) && theta.dtype == grid.dtype)
+    fail(GW_ERROR_DTYPE, "%s must be float16, bfloat16, float32 or float64; got %s", theta_name, type_name(theta.dtype));
   if (!is_float(theta.dtype) || theta.dtype != grid.dtype)
     fail(GW_ERROR_DTYPE, "%s and %s must have one float dtype; got %s and %s", theta_name, grid_name,
          type_name(theta.dtype), type_name(grid.dtype));
@@ -73,7 +75,7 @@ void write_row(T* out, int64_t step, int64_t k_step, const std::vector<double>& 
 }  // namespace
 
 gw_status affine_grid(const gw_tensor& theta, bool align_corners, bool singleton_zero, const gw_tensor& out) {
-  check_pair("theta", theta, "out", out);
+  check_pair("theta", theta, "the grid", out);
   check_writable("out", out);
   check_no_overlap("out", out, "theta", theta);
   const int64_t height = out.shape[1], width = out.shape[2];

@@ -29,7 +29,7 @@ class ExitCode(IntEnum):
 
 app = App(
     name="gridwave",
-    help="grid_sample, Resize and FFT: right, fast, and as each framework does it.",
+    help="grid_sample and its gradients: right, fast, and as each framework does it.",
     help_epilogue="Exit codes: 0 clean, 1 findings, 2 bad usage, 3 could not run.",
     version=__version__,
     result_action="return_value",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -131,3 +132,5 @@ def _check_folder(path: Path | None) -> None:
     """Refuse a path that cannot be written before minutes of measuring, not after."""
     if path is not None and not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"{path}: its folder does not exist")
+    if path is not None and (path.is_dir() or not os.access(path if path.exists() else path.resolve().parent, os.W_OK)):
+        raise PermissionError(f"{path}: cannot be written")

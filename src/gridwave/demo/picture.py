@@ -187,8 +187,9 @@ def _draw_warped(sheet: _Sheet, photo: Picture, result: Warped) -> None:
 
 def _draw_registration(sheet: _Sheet, result: Registration) -> None:
     first, last = result.steps[0].corner_error, result.corner_error
+    found = "" if last < 1 else "not registered: "
     sheet.heading(
-        2, "3  Two pictures, registered by descent", f"corners {first:.1f} px off before, {last:.3f} px after"
+        2, "3  Two pictures, registered by descent", f"{found}corners {first:.1f} px off before, {last:.3f} px after"
     )
     sheet.image(2, 0, "before: reference red, moving cyan", _overlay(result.reference, result.moving))
     sheet.image(2, 1, "after: grey where they agree", _overlay(result.reference, result.aligned))
@@ -212,7 +213,7 @@ def _draw_curve(axes: Axes, sheet: _Sheet, result: Registration) -> None:
     for one, colour in ((axes, _BLUE), (other, _ORANGE)):
         one.tick_params(labelsize=8.5, color=_FAINT)
         one.tick_params(axis="y", labelcolor=colour)
-        one.tick_params(which="minor", length=0)
+        one.tick_params(which="minor", length=0, labelleft=False, labelright=False)
         for edge in one.spines.values():
             edge.set_color("#cbd2d9")
     axes.grid(axis="y", color="#e4e7eb", linewidth=0.8)
