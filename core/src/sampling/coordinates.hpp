@@ -119,7 +119,8 @@ inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d
         v = s::min(s::max(v, s::splat(a.far_low)), s::splat(a.far_high));
       }
     }
-    if (nearest && !round_first) v = round_nearest<T>(v, spec.rounding);
+    // A rounded coordinate of millions is mirrored to a half of a pixel, where float has no finer step.
+    if (nearest) v = round_first ? s::rint(v) : round_nearest<T>(v, spec.rounding);
     s::store(p + i, v);
     if (d) s::store(d + i, slope);
   }
