@@ -19,7 +19,8 @@ struct Kernels {
   // Channels packed into blocks, for grids that jump about; null where there is no such kernel.
   int (*block_channels)(int32_t type, int64_t channels);  // 0: not packed
   int (*scattered_blocks)(const SampleJob&, const Piece&, int* blocks);
-  void (*pack_rows[type_count])(const SampleJob&, int64_t n, int64_t row0, int64_t row1, void* packed);
+  void (*pack_rows[type_count])(const SampleJob&, int64_t n, int64_t c0, int64_t c1, int64_t row0, int64_t row1,
+                                void* packed);
   SamplePackedPiece forward_packed[mode_count][type_count];
 
   BackwardKernel backward[mode_count][type_count];        // [mode][type of x]; floats only

@@ -20,15 +20,15 @@ static int any_block_channels(int32_t type, int64_t channels) {
   return type == GW_FLOAT64 ? block_channels<double>(channels) : block_channels<float>(channels);
 }
 
-// Rows [row0, row1) of image n, all channels: block b of the image starts at packed + b * H * W * block_channels.
+// Rows [row0, row1) of image n, channels [c0, c1): the block that starts at channel c lies at to + (c - c0) * H * W.
 template <class S>
-static void pack_rows(const SampleJob& job, int64_t n, int64_t row0, int64_t row1, void* to) {
+static void pack_rows(const SampleJob& job, int64_t n, int64_t c0, int64_t c1, int64_t row0, int64_t row1, void* to) {
   typedef typename storage<S>::compute T;
   const int k = block_channels<T>(job.channels);
   T* packed = static_cast<T*>(to);
-  for (int64_t c = 0; c < job.channels; c += k, packed += job.height * job.width * k) {
+  for (int64_t c = c0; c < c1; c += k, packed += job.height * job.width * k) {
     const S* x = static_cast<const S*>(job.x) + n * job.x_n + c * job.x_c;
-    const int here = (int)min_of<int64_t>(k, job.channels - c);
+    const int here = (int)min_of<int64_t>(k, c1 - c);
     for (int64_t y = row0; y < row1; ++y) {
       if (k == simd<T>::lanes)
         planes_to_blocks(x + y * job.x_h, job.x_c, here, job.width, packed + y * job.width * k);
@@ -198,7 +198,7 @@ static void packed_piece(const SampleJob& job, const Piece& piece, const void* p
   dense.x_h = job.width;
   tile.build(dense, k, count);
   for (int64_t c = piece.c0; c < piece.c1; c += k) {
-    const T* image = static_cast<const T*>(packed) + c * job.height * job.width;
+    const T* image = static_cast<const T*>(packed) + (c - piece.c0) * job.height * job.width;
     const int here = (int)min_of<int64_t>(k, piece.c1 - c);
     if (k == simd<T>::lanes) blocks_of_lanes<S, mode>(job, piece, tile, image, c, here, count);
     else if constexpr (sizeof(T) == 4) four_channels<S, mode>(job, piece, tile, image, c, here, count);
