@@ -32,7 +32,7 @@ inline void bilinear_slopes(const PointTile<T>& t, const T* folded, int first, i
   for (int k = 0; k < count; k += 4) {
     V r[4];
     for (int i = 0; i < 4; ++i) r[i] = unfold<T, L>(folded + L * (k + i));
-    transpose_four(r);
+    transpose4(r);
     const V wx = s::load(t.wx + first + k), wy = s::load(t.wy + first + k);
     const V dx = (r[1] - r[0]) * (T(1) - wy) + (r[3] - r[2]) * wy;
     const V dy = (r[2] - r[0]) * (T(1) - wx) + (r[3] - r[1]) * wx;

@@ -14,16 +14,6 @@ GW_INLINE void load_four(const S* p, typename four<T>::V& v) {
   for (int k = 0; k < 4; ++k) v[k] = (T)storage<S>::load(p + k);
 }
 
-template <class V4>
-GW_INLINE void transpose_four(V4 (&r)[4]) {
-  const V4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6), b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
-  const V4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6), d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
-  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
-  r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-  r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
-  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
-}
-
 // Whole vectors of floats by transposes in registers, as many pixels as fill them; returns how many that was.
 template <class S>
 inline int64_t pack_vectors(const S* from, int64_t c, int64_t count, int64_t channels, float* block, int64_t width) {
@@ -93,7 +83,7 @@ inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t
           r[i] = V{};
           if (k + i < channels) load_four<S, T>(from + (k + i) * c + p, r[i]);
         }
-        transpose_four(r);
+        transpose4(r);
         for (int i = 0; i < 4; ++i) f::store(block + (p + i) * width + k, r[i]);
       }
   }
@@ -122,7 +112,7 @@ inline void unpack_run(const T* block, int64_t width, int64_t count, int64_t cha
       for (int64_t k = 0; k < channels; k += 4) {
         V r[4];
         for (int i = 0; i < 4; ++i) r[i] = f::load(block + (p + i) * width + k);
-        transpose_four(r);
+        transpose4(r);
         for (int i = 0; i < 4; ++i)
           if (k + i < channels)
             for (int m = 0; m < 4; ++m) storage<S>::store(to + (k + i) * c + p + m, r[i][m]);

@@ -94,16 +94,15 @@ typedef float VF4U __attribute__((vector_size(16), aligned(4), may_alias));
 GW_INLINE VF4 load4(const float* p) { return *reinterpret_cast<const VF4U*>(p); }
 GW_INLINE void store4(float* p, VF4 v) { *reinterpret_cast<VF4U*>(p) = v; }
 
-// Four vectors of four to their transpose.
-GW_INLINE void transpose4(VF4 (&r)[4]) {
-  typedef int32_t VI4 __attribute__((vector_size(16)));
-  const VI4 even = {0, 4, 2, 6}, odd = {1, 5, 3, 7}, low = {0, 1, 4, 5}, high = {2, 3, 6, 7};
-  const VF4 a = __builtin_shuffle(r[0], r[1], even), b = __builtin_shuffle(r[0], r[1], odd);
-  const VF4 c = __builtin_shuffle(r[2], r[3], even), d = __builtin_shuffle(r[2], r[3], odd);
-  r[0] = __builtin_shuffle(a, c, low);
-  r[1] = __builtin_shuffle(b, d, low);
-  r[2] = __builtin_shuffle(a, c, high);
-  r[3] = __builtin_shuffle(b, d, high);
+// Four vectors of four to their transpose, of any element type.
+template <class V4>
+GW_INLINE void transpose4(V4 (&r)[4]) {
+  const V4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6), b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+  const V4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6), d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+  r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  r[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
 }
 
 // `count` elements of each of `channels` <= lanes planes, `step` apart, to blocks of one vector; missing channels are 0.

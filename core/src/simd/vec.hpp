@@ -189,15 +189,6 @@ GW_INLINE __m128d load_halves(const void* low, const void* high) {
 }
 #endif
 
-template <class T>
-GW_INLINE T sum_lanes(typename simd<T>::V v) {
-  alignas(GW_VEC_BYTES) T lane[simd<T>::lanes];
-  simd<T>::store(lane, v);
-  for (int width = simd<T>::lanes / 2; width > 0; width /= 2)
-    for (int i = 0; i < width; ++i) lane[i] += lane[i + width];
-  return lane[0];
-}
-
 // The smallest and largest lane.
 GW_INLINE int32_t min_lane(simd<float>::I v) {
 #if defined(__AVX512F__)
