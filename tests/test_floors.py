@@ -61,7 +61,8 @@ def importers_of(name: str) -> set[str]:
 
 
 def test_only_the_operators_call_the_core() -> None:
-    assert importers_of("_core") == {"sampling.py", "threads.py"}
+    outside = {path for path in importers_of("_core") if not path.startswith("sampling/")}
+    assert outside == {"threads.py"}
 
 
 def test_the_twin_needs_no_core() -> None:

@@ -1,4 +1,4 @@
-"""Recorded outputs of PyTorch, ONNX Runtime and the ONNX reference, replayed; and proof that the judge can say no."""
+"""Recorded outputs of the frameworks, replayed; and proof that the judge can say no."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import replay_golden  # noqa: E402
 from replay.cases import load, narrow, widen  # noqa: E402
 from replay.judge import follows_twin, judge, read_exceptions  # noqa: E402
 from replay.registry import find  # noqa: E402
-from replay.sampling import spec_of  # noqa: E402
+from replay.families.grid_sample import spec_of  # noqa: E402
 
 FOLDER = ROOT / "tests" / "golden"
-EXCEPTIONS = read_exceptions(FOLDER / "exceptions.json")
+EXCEPTIONS = read_exceptions(FOLDER / "exceptions")
 
 
 def group_of(case: dict[str, Any]) -> str:
@@ -58,7 +58,7 @@ def test_the_rule_is_not_loose(group: str) -> None:
 
 
 def test_every_exception_explains_something_and_nothing_that_is_reproduced() -> None:
-    exceptions = read_exceptions(FOLDER / "exceptions.json")
+    exceptions = read_exceptions(FOLDER / "exceptions")
     for entries in GROUPS.values():
         for entry in entries:
             replay_golden.replay_case(*entry, exceptions)
@@ -67,15 +67,15 @@ def test_every_exception_explains_something_and_nothing_that_is_reproduced() -> 
 
 
 def test_an_exception_that_covers_reproduced_cases_is_stale(tmp_path: Path) -> None:
-    path = tmp_path / "exceptions.json"
+    path = tmp_path / "ort.json"
     path.write_text('[{"reason": "none", "match": {"peer": "ort", "padding_mode": "border"}}]')
-    exceptions = read_exceptions(path)
+    exceptions = read_exceptions(tmp_path)
     for entry in GROUPS["ort-grid_sample-float64-linear-border"]:
         replay_golden.replay_case(*entry, exceptions)
     assert exceptions[0].stale
     path.write_text('[{"reason": " ", "match": {"peer": "ort"}}]')
     with pytest.raises(ValueError, match="needs a reason"):
-        read_exceptions(path)
+        read_exceptions(tmp_path)
 
 
 def swap_axes(arrays: dict[str, Any]) -> dict[str, Any]:

@@ -19,16 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import replay.sampling
 from gridwave.errors import GridwaveError
 from replay.cases import Arrays, Case, load, narrow, widen
 from replay.judge import KnownException, Verdict, follows_twin, judge, name_exception, read_exceptions
 from replay.registry import find
 
-FAMILIES = (replay.sampling,)
-"""Importing a family registers its claims."""
-
-EXCEPTIONS = Path(__file__).resolve().parent.parent / "tests" / "golden" / "exceptions.json"
+EXCEPTIONS = Path(__file__).resolve().parent.parent / "tests" / "golden" / "exceptions"
 OUTCOMES = ("reproduced", "named", "wrong", "raised", "unclaimed", "peer refused")
 
 
@@ -115,7 +111,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, help="folder with cases.jsonl")
     parser.add_argument("--op", help="only this op, for example grid_sample_grad")
     parser.add_argument("--peer", help="only this framework")
-    parser.add_argument("--exceptions", type=Path, default=EXCEPTIONS, help="list of known exceptions")
+    parser.add_argument(
+        "--exceptions", type=Path, default=EXCEPTIONS, help="folder of known exceptions, a file for each peer"
+    )
     parser.add_argument("--verbose", action="store_true", help="list named exceptions and peers' refusals too")
     options = parser.parse_args(arguments)
     exceptions = read_exceptions(options.exceptions)

@@ -1,4 +1,7 @@
-"""Reading folders of recorded cases: ``cases.jsonl`` and the ``.npz`` files that it names."""
+"""Reading folders of recorded cases: ``cases.jsonl`` and the ``.npz`` files that it names.
+
+A folder holds a ``cases.jsonl``, or one subfolder with its own for each peer.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,13 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def load(folder: Path, op: str | None = None, peer: str | None = None) -> Iterator[tuple[Case, Arrays, Arrays]]:
-    """Yield (case, inputs, outputs); arrays recorded as bfloat16 come as float32."""
+    """Yield (case, inputs, outputs) of a folder or of its subfolders; arrays recorded as bfloat16 come as float32."""
+    inner = sorted(path.parent for path in folder.glob("*/cases.jsonl"))
+    for one in inner if inner else [folder]:
+        yield from _load(one, op, peer)
+
+
+def _load(folder: Path, op: str | None, peer: str | None) -> Iterator[tuple[Case, Arrays, Arrays]]:
     files: dict[str, Any] = {}
     with (folder / "cases.jsonl").open() as lines:
         for line in lines:

@@ -137,8 +137,10 @@ class KnownException:
 
 
 def read_exceptions(path: Path) -> list[KnownException]:
-    """Read the list of known exceptions; each must say its reason."""
-    entries = [KnownException(**entry) for entry in json.loads(path.read_text())]
+    """Read the known exceptions of a folder, a file for each peer; each must say its reason."""
+    entries = [
+        KnownException(**entry) for file in sorted(path.glob("*.json")) for entry in json.loads(file.read_text())
+    ]
     for entry in entries:
         if not entry.reason.strip() or not entry.match:
             raise ValueError(f"an exception needs a reason and a match: {entry}")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,8 +42,18 @@ def claim(peer: str, op: str, call: str, entry: Claim) -> None:
     CLAIMS[key] = entry
 
 
+@cache
+def load_families() -> None:
+    """Import every module of ``replay/families``, which registers its claims."""
+    import replay.families
+
+    for module in pkgutil.iter_modules(replay.families.__path__):
+        importlib.import_module(f"replay.families.{module.name}")
+
+
 def find(case: Case) -> Claim:
     """Return the claim for a case: the longest call prefix wins."""
+    load_families()
     name = f"{case['op']} {case['call']}"
     fitting = [call for peer, call in CLAIMS if peer == case["peer"] and name.startswith(call)]
     if not fitting:

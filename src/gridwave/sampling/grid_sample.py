@@ -1,94 +1,23 @@
-"""grid_sample, affine_grid and their gradients: parse modes, allocate, call core.
+"""grid_sample and its gradients: parse modes, allocate, call core.
 
 Every rule about shapes and dtypes lives in core, which also serves C programs; what is here is what Python adds.
 """
 
 from __future__ import annotations
 
-import operator
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gridwave import _core
-from gridwave.errors import ArgumentError, CoreError, DTypeError, ShapeError, UnsupportedError
-from gridwave.modes import (
-    CubicPadding,
-    GradientTarget,
-    Layout,
-    NearestRounding,
-    NonFinite,
-    PaddingMode,
-    PadOrder,
-    SamplingMode,
-    parse,
-)
+from gridwave.errors import ArgumentError
+from gridwave.modes import GradientTarget, Layout, PaddingMode, SamplingMode, parse
+from gridwave.sampling._codes import codes_of, spec_codes
+from gridwave.sampling._memory import check_out, empty
 from gridwave.typing import DTYPE_CODES, FLOAT_DTYPES, Array, as_numpy, carrier, dtype_code
 
 if TYPE_CHECKING:
     from gridwave.conventions.spec import GridSampleSpec
-
-__all__ = ["affine_grid", "affine_grid_backward", "grid_sample", "grid_sample_backward", "sample", "sample_backward"]
-
-Singleton = Literal["zero", "minus_one"]
-
-_ERRORS: Final = {
-    "shape": ShapeError, "dtype": DTypeError, "argument": ArgumentError, "unsupported": UnsupportedError,
-    "memory": MemoryError,
-}  # fmt: skip
-_core.set_failure(lambda status, text: _ERRORS.get(status, CoreError)(text))
-
-CUBIC_COEFF_A: Final = -0.75
-"""Keys' constant as PyTorch, ONNX and OpenCV have it."""
-
-_SPECS: Final[dict[tuple[Any, ...], _core.GridSampleSpec]] = {}
-
-
-def _spec_codes(mode: Any, padding_mode: Any, align_corners: Any, layout: Any) -> _core.GridSampleSpec:
-    """Return the names as core's spec; remembered, since parsing four of them takes a microsecond."""
-    key = (mode, padding_mode, align_corners, layout)
-    try:
-        return _SPECS[key]
-    except (KeyError, TypeError):
-        pass
-    codes = _core.GridSampleSpec(
-        parse("mode", mode, SamplingMode), parse("padding_mode", padding_mode, PaddingMode),
-        _flag("align_corners", align_corners), parse("layout", layout, Layout), 0, 0, 0, 0, CUBIC_COEFF_A,
-    )  # fmt: skip
-    _SPECS[key] = codes
-    return codes
-
-
-def _flag(name: str, value: object) -> int:
-    if isinstance(value, (bool, np.bool_)) or (isinstance(value, int) and value in (0, 1)):
-        return int(value)
-    raise ArgumentError(f"{name} must be True or False; got {value!r}")
-
-
-def _codes_of(spec: GridSampleSpec, layout: Any) -> _core.GridSampleSpec:
-    return _core.GridSampleSpec(
-        parse("mode", spec.mode, SamplingMode), parse("padding_mode", spec.padding_mode, PaddingMode),
-        _flag("align_corners", spec.align_corners), parse("layout", layout, Layout),
-        parse("nearest_rounding", spec.nearest_rounding, NearestRounding),
-        parse("pad_order", spec.pad_order, PadOrder), parse("cubic_padding", spec.cubic_padding, CubicPadding),
-        parse("nonfinite", spec.nonfinite, NonFinite), float(spec.cubic_coeff_a),
-    )  # fmt: skip
-
-
-_LINE: Final = 64
-_LARGE: Final = 8 << 20
-"""Results of at least this many bytes start on a cache line, so that kernels can write whole lines past the caches."""
-
-
-def _empty(shape: tuple[int, int, int, int], dtype: Any) -> Array:
-    """Return an uninitialised array; a large one aligned (NumPy's own start 16 bytes past a page)."""
-    size = shape[0] * shape[1] * shape[2] * shape[3] * dtype.itemsize
-    if size < _LARGE:
-        return np.empty(shape, dtype)
-    memory = np.empty(size + _LINE, np.uint8)
-    start = -memory.ctypes.data % _LINE
-    aligned: Array = memory[start : start + size].view(dtype).reshape(shape)
-    return aligned
 
 
 def _empty_output(x: Array, grid: Array, channels_last: bool) -> Array:
@@ -99,13 +28,13 @@ def _empty_output(x: Array, grid: Array, channels_last: bool) -> Array:
     except ValueError:
         return np.empty((0,), x.dtype)
     if channels_last:
-        return _empty((n, h, w, w_in), x.dtype)
+        return empty((n, h, w, w_in), x.dtype)
     if c > 1:
         strides = x.strides
         if strides[1] == x.itemsize and strides[3] != x.itemsize:
             # NCHW order over channels-last memory (torch's channels_last): the output is laid out alike.
-            return _empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
-    return _empty((n, c, h, w), x.dtype)
+            return empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
+    return empty((n, c, h, w), x.dtype)
 
 
 def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:
@@ -122,7 +51,7 @@ def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:
     if out is None:
         target, out_code = _empty_output(x, grid, codes.layout == 1), x_code
     else:
-        target = _check_out(out)
+        target = check_out(out)
         out_code = dtype_code("out", target)
     if 3 in (x_code, grid_code, out_code):
         _core.grid_sample(codes, carrier(x), x_code, carrier(grid), grid_code, carrier(target), out_code)
@@ -131,15 +60,6 @@ def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:
     if out is not None:
         return out
     return target if give is None else give(target)
-
-
-def _check_out(out: Any) -> Array:
-    array, _ = as_numpy("out", out)
-    if not isinstance(out, np.ndarray) and not hasattr(out, "__dlpack__"):
-        raise DTypeError(f"out must be an array to write to; got {type(out).__name__}")
-    if not array.flags.writeable:
-        raise ArgumentError("out is read-only; give an array that may be written")
-    return array
 
 
 def grid_sample(
@@ -233,12 +153,12 @@ def grid_sample(
     [[ 0.   3. ]
      [12.   3.3]]
     """
-    return _sample(_spec_codes(mode, padding_mode, align_corners, layout), x, grid, out)
+    return _sample(spec_codes(mode, padding_mode, align_corners, layout), x, grid, out)
 
 
 def sample(spec: GridSampleSpec, x: Any, grid: Any, *, layout: Layout = "NCHW", out: Any = None) -> Any:
     """Sample as a convention has it: :func:`grid_sample` with every field of ``spec`` honoured."""
-    return _sample(_codes_of(spec, layout), x, grid, out)
+    return _sample(codes_of(spec, layout), x, grid, out)
 
 
 def grid_sample_backward(
@@ -309,7 +229,7 @@ def grid_sample_backward(
     >>> grad_x[0, 0, 0].tolist(), grad_grid[0, 0, 0, 0].tolist()
     ([0.0, 0.0, 0.5, 0.5, 0.0], 10.0)
     """
-    return _backward(_spec_codes(mode, padding_mode, align_corners, layout), grad_output, x, grid, wrt)
+    return _backward(spec_codes(mode, padding_mode, align_corners, layout), grad_output, x, grid, wrt)
 
 
 def sample_backward(
@@ -322,7 +242,7 @@ def sample_backward(
     wrt: tuple[GradientTarget, ...] = ("x", "grid"),
 ) -> tuple[Any, Any]:
     """Differentiate :func:`sample`: :func:`grid_sample_backward` with every field of ``spec`` honoured."""
-    return _backward(_codes_of(spec, layout), grad_output, x, grid, wrt)
+    return _backward(codes_of(spec, layout), grad_output, x, grid, wrt)
 
 
 def _backward(codes: _core.GridSampleSpec, grad_output: Any, x: Any, grid: Any, wrt: Any) -> tuple[Any, Any]:
@@ -351,106 +271,3 @@ def _backward(codes: _core.GridSampleSpec, grad_output: Any, x: Any, grid: Any, 
         grad_x if grad_x is None or give_x is None else give_x(grad_x),
         grad_grid if grad_grid is None or give_grid is None else give_grid(grad_grid),
     )
-
-
-def affine_grid(theta: Any, size: Any, align_corners: bool = False, *, singleton: Singleton = "zero") -> Any:
-    """Make the grid of an affine map, for :func:`grid_sample`.
-
-    Parameters
-    ----------
-    theta : array, (N, 2, 3), float16 | bfloat16 | float32 | float64
-        Row k gives coordinate k (x, then y) of the input from (x, y, 1) of the output, both in [-1, 1].
-    size : sequence of 4 int
-        (N, C, H, W) of the image to make; C is not used.
-    align_corners : bool
-        What -1 and 1 mean, as in :func:`grid_sample`.
-    singleton : {"zero", "minus_one"}
-        Coordinate of an axis of length 1 with ``align_corners``: 0 in PyTorch and ONNX Runtime, -1 in the ONNX
-        reference.
-
-    Returns
-    -------
-    array, (N, H, W, 2), of the dtype and kind of ``theta``
-
-    Raises
-    ------
-    ShapeError, DTypeError, ArgumentError
-        ``theta`` not (N, 2, 3), ``size`` not four lengths, batch sizes that differ.
-
-    Notes
-    -----
-    ``grid[n, i, j] = theta[n] @ (x_j, y_i, 1)`` with ``x_j = (2 j + 1) / W - 1``, or ``2 j / (W - 1) - 1`` with
-    ``align_corners``; summed in float64, one rounding. NaN in ``theta`` gives NaN.
-
-    Same as ``torch.nn.functional.affine_grid`` and ONNX ``AffineGrid``-20 for images.
-
-    Examples
-    --------
-    >>> import numpy as np, gridwave as gw
-    >>> gw.affine_grid(np.array([[[1.0, 0, 0], [0, 1, 0]]]), (1, 1, 1, 4))[0, 0, :, 0].tolist()
-    [-0.75, -0.25, 0.25, 0.75]
-    """
-    theta, give = as_numpy("theta", theta)
-    code = dtype_code("theta", theta, FLOAT_DTYPES)
-    n, h, w = _image_size(size)
-    grid = np.empty((n, h, w, 2), theta.dtype)
-    flag = _flag("align_corners", align_corners)
-    _core.affine_grid(carrier(theta), code, bool(flag), _singleton_zero(singleton), carrier(grid))
-    return grid if give is None else give(grid)
-
-
-def affine_grid_backward(
-    grad_output: Any, size: Any = None, align_corners: bool = False, *, singleton: Singleton = "zero"
-) -> Any:
-    """Compute the gradient of :func:`affine_grid` with respect to ``theta``.
-
-    Parameters
-    ----------
-    grad_output : array, (N, H, W, 2), float16 | bfloat16 | float32 | float64
-        Gradient of a scalar with respect to the grid.
-    size : sequence of 4 int, optional
-        (N, C, H, W); only checked against ``grad_output``.
-    align_corners, singleton
-        As in :func:`affine_grid`.
-
-    Returns
-    -------
-    array, (N, 2, 3), of the dtype and kind of ``grad_output``
-        ``sum over i, j of grad_output[n, i, j, k] (x_j, y_i, 1)``, summed in float64 row by row, one rounding.
-
-    Raises
-    ------
-    ShapeError, DTypeError, ArgumentError
-        As :func:`affine_grid`.
-    """
-    grad_output, give = as_numpy("grad_output", grad_output)
-    code = dtype_code("grad_output", grad_output, FLOAT_DTYPES)
-    if size is not None and grad_output.shape[:3] != _image_size(size):
-        raise ShapeError(f"grad_output must have shape (N, H, W, 2) of size {tuple(size)}; got {grad_output.shape}")
-    n = grad_output.shape[0] if grad_output.ndim else 0
-    grad_theta = np.empty((n, 2, 3), grad_output.dtype)
-    flag = _flag("align_corners", align_corners)
-    _core.affine_grid_backward(carrier(grad_output), code, bool(flag), _singleton_zero(singleton), carrier(grad_theta))
-    return grad_theta if give is None else give(grad_theta)
-
-
-def _image_size(size: Any) -> tuple[int, int, int]:
-    try:
-        lengths = [operator.index(np.asarray(v).item()) for v in size]
-    except (TypeError, ValueError):
-        raise ArgumentError(f"size must be four lengths (N, C, H, W); got {size!r}") from None
-    if len(lengths) == 5:
-        raise UnsupportedError(f"size must be (N, C, H, W); got {tuple(lengths)}: volumes are not available yet")
-    if len(lengths) != 4:
-        raise ShapeError(f"size must be four lengths (N, C, H, W); got {tuple(lengths)}")
-    if lengths[0] * lengths[2] * lengths[3] >= 2**58:
-        raise ShapeError(f"size must describe a grid that memory can hold; got {tuple(lengths)}")
-    if min(lengths) < 0 or min(lengths[2:]) < 1:
-        raise ShapeError(f"size must have N, C >= 0 and H, W >= 1; got {tuple(lengths)}")
-    return lengths[0], lengths[2], lengths[3]
-
-
-def _singleton_zero(singleton: object) -> bool:
-    if singleton not in ("zero", "minus_one"):
-        raise ArgumentError(f"singleton must be 'zero' or 'minus_one'; got {singleton!r}")
-    return singleton == "zero"

@@ -1,0 +1,1 @@
+"""The recorded calls that gridwave answers, a module for each family."""
