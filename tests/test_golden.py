@@ -15,9 +15,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import replay_golden  # noqa: E402
 from replay.cases import load, narrow, widen  # noqa: E402
+from replay.families.grid_sample import spec_of  # noqa: E402
 from replay.judge import follows_twin, judge, read_exceptions  # noqa: E402
 from replay.registry import find  # noqa: E402
-from replay.families.grid_sample import spec_of  # noqa: E402
 
 FOLDER = ROOT / "tests" / "golden"
 EXCEPTIONS = read_exceptions(FOLDER / "exceptions")

@@ -7,7 +7,6 @@ import importlib
 import inspect
 import itertools
 import pkgutil
-import pkgutil
 import re
 from dataclasses import replace
 from typing import Any, get_args
