@@ -21,10 +21,11 @@ from gridwave import bench, reference
 from gridwave.bench import bandwidth, interleave, statistics
 from gridwave.bench.aims import judge
 from gridwave.bench.arms import Arm, peers
+from gridwave.bench.arms.opencv_images import OpenCVFixedMaps, OpenCVImages
+from gridwave.bench.arms.scipy import SciPy
 from gridwave.bench.arms.torch import TorchChannelsLast, TorchNCHW
-from gridwave.bench.arrays import Arrays, fresh_sizes, make_arrays
+from gridwave.bench.arrays import Arrays, fresh_sizes, make_arrays, to_nchw
 from gridwave.bench.cells import Aim, Cell, Sizes, parse_suite
-from gridwave.bench.correctness import to_nchw
 from gridwave.bench.records import ArmRecord, Band, Bandwidth, Floor
 from gridwave.bench.runner import run_cell
 from gridwave.conventions.spec import GridSampleSpec
@@ -32,6 +33,8 @@ from gridwave.errors import ArgumentError, FileFormatError
 from gridwave.report import bench_json, bench_markdown, bench_plot, bench_table
 
 SMALL = Sizes(2, 3, 9, 11, 6, 5)
+VOLUME = Sizes(2, 3, 6, 7, 5, 4, 5, 3)
+IMAGE = Sizes(1, 3, 9, 11, 9, 11)
 QUICK = bench.Options(budget=0.01, quick=True)
 
 
@@ -49,7 +52,8 @@ class Twin(Arm):
     def prepare(self, cell: Cell, arrays: Arrays, threads: int) -> Any:
         if self.fails:
             raise RuntimeError("no such kernel")
-        spec = GridSampleSpec("twin", cell.mode, cell.padding)
+        mode: Any = "bilinear" if cell.mode == "order1" else cell.mode
+        spec = GridSampleSpec("twin", mode, cell.padding)
         x = to_nchw(arrays.x, cell)
         if arrays.grad_output is None:
             results: tuple[Any, ...] = (reference.grid_sample(x, arrays.grid, spec),)
@@ -74,7 +78,7 @@ def measure(cell: Cell, arms: Sequence[Arm]) -> bench.CellRecord:
 def test_cells_are_frozen() -> None:
     suite = bench.suite("sampling")
     assert len(suite.cells) == 141
-    assert suite.digest() == "5580d5087e8dbd9e1f123641161e4d7e38d664767287107cdb4e85caa57b1ac0", (
+    assert suite.digest() == "7fae347234a8e34fbd43a5e0527edf2431f3a3a75c6b6ea837a8871f792b2303", (
         "the cells or their aims changed; if that is meant, change the digest in the same commit"
     )
 
@@ -207,6 +211,13 @@ CASES = [
     Cell("s", SMALL, grid="random", direction="backward"),
     Cell("s", SMALL, grid="random", direction="backward", padding="reflection", layout="NHWC"),
     Cell("s", SMALL, grid="skewed", direction="backward", mode="bicubic"),
+    Cell("v", VOLUME),
+    Cell("v", VOLUME, grid="random", layout="NHWC", padding="border"),
+    Cell("v", VOLUME, grid="random", direction="backward"),
+    Cell("i", IMAGE, layout="NHWC", call="remap"),
+    Cell("i", IMAGE, layout="NHWC", call="warp_affine"),
+    Cell("i", IMAGE, layout="NHWC", call="warp_perspective", padding="reflection"),
+    Cell("i", Sizes(1, 1, 9, 11, 6, 5), call="map_coordinates", mode="order1", grid="random", dtype="float64"),
 ]
 
 
@@ -281,7 +292,7 @@ def test_peers_are_found_without_importing_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-    assert len({p.name for p in peers()}) == 5
+    assert len({p.name for p in peers()} - {"opencv"}) == 6
 
 
 # ---- floor and aims
@@ -294,6 +305,33 @@ def test_traffic_of_known_bytes() -> None:
     assert bandwidth.traffic(replace(cell, direction="backward")) == (out + x + grid, x + grid)
     assert bandwidth.traffic(replace(cell, dtype="uint8")) == (x // 4 + grid, out // 4)
     assert bandwidth.traffic(replace(cell, dtype="bfloat16")) == ((x + grid) // 2, out // 2)
+
+
+def test_traffic_of_volumes_and_warps() -> None:
+    volume = Cell("v", Sizes(1, 2, 4, 5, 7, 8, 3, 6))
+    x, grid, out = 2 * 3 * 4 * 5 * 4, 6 * 7 * 8 * 3 * 4, 2 * 6 * 7 * 8 * 4
+    assert bandwidth.traffic(volume) == (x + grid, out)
+    image = Cell("i", IMAGE, layout="NHWC", call="remap")
+    pixels, maps = 3 * 9 * 11 * 4, 9 * 11 * 2 * 4
+    assert bandwidth.traffic(image) == (pixels + maps, pixels)
+    assert bandwidth.traffic(replace(image, call="warp_affine")) == (pixels, pixels)
+
+
+@pytest.mark.parametrize("call", ["warp_affine", "warp_perspective", "remap"])
+def test_the_grid_of_an_image_cell_is_what_its_call_samples(call: Any) -> None:
+    cv2 = pytest.importorskip("cv2")
+    cell = Cell("i", Sizes(1, 3, 40, 60, 40, 60), layout="NHWC", call=call)
+    arms: list[Any] = [OpenCVImages(), OpenCVFixedMaps()] if call == "remap" else [OpenCVImages()]
+    for peer in arms:
+        record = measure(cell, [Twin("ours", "ours"), peer])
+        assert record.arms[1].status == "ok", (cv2.__version__, record.arms[1])
+
+
+def test_scipy_takes_the_coordinates_in_its_own_order() -> None:
+    pytest.importorskip("scipy")
+    for sizes in (Sizes(1, 1, 40, 60, 30, 20), Sizes(1, 1, 8, 9, 7, 6, 11, 5)):
+        cell = Cell("i", sizes, call="map_coordinates", mode="order1", padding="border")
+        assert measure(cell, [Twin("ours", "ours"), SciPy()]).arms[1].status == "ok"
 
 
 def test_floor_of_known_bytes() -> None:
@@ -330,6 +368,13 @@ def test_scaling_is_judged_by_what_bounds_it(
     floor = Floor(1, 1, share * one_thread, False)
     (result,) = judge(bench.suite("sampling"), cell, arms, None, floor, floor)
     assert (result.met, result.wanted) == (met, wanted)
+
+
+def test_an_aim_against_one_peer_and_one_without_a_plan() -> None:
+    cell = Cell("s", SMALL, aims=(Aim("against", 2.0, "fixed"), Aim("own_dynamic", 1.3), Aim("against", 1.0, "absent")))
+    arms = [arm("gridwave", 1.0, 1.0, "ours"), arm("fixed", 2.5, 1.0, "peer"), arm("gridwave dynamic", 1.2, 1.0)]
+    results = judge(bench.suite("sampling"), cell, arms, None, None, None)
+    assert [(r.kind, r.met) for r in results] == [("against", True), ("own_dynamic", False), ("against", None)]
 
 
 def test_other_aims() -> None:

@@ -41,8 +41,12 @@ def _judge(
         case "microseconds":
             reached = ours.seconds.median * 1e6
             return AimResult(aim.kind, aim.value, reached, reached <= aim.value)
+        case "against":
+            return _at_least(aim, _ratio_of(arms, aim.peer), aim.peer)
         case "own_zeros":
-            return _at_least(aim, _own_ratio(arms, "gridwave zeros"))
+            return _at_least(aim, _ratio_of(arms, "gridwave zeros"))
+        case "own_dynamic":
+            return _at_least(aim, _ratio_of(arms, "gridwave dynamic"))
         case "own_threads":
             return _scaling(suite, aim, arms, ours.seconds.median, floor, one)
 
@@ -51,7 +55,7 @@ def _scaling(
     suite: Suite, aim: Aim, arms: Sequence[ArmRecord], seconds: float, floor: Floor | None, one: Floor | None
 ) -> AimResult:
     single = next((a for a in arms if a.name == "gridwave 1 thread"), None)
-    gain = _own_ratio(arms, "gridwave 1 thread")
+    gain = _ratio_of(arms, "gridwave 1 thread")
     if single is not None and single.seconds is not None and one is not None and floor is not None:
         share = one.seconds / single.seconds.median
         if share >= suite.memory_bound_share:
@@ -62,7 +66,7 @@ def _scaling(
     return _at_least(aim, gain)
 
 
-def _own_ratio(arms: Sequence[ArmRecord], name: str) -> float | None:
+def _ratio_of(arms: Sequence[ArmRecord], name: str) -> float | None:
     return next((a.ratio.median for a in arms if a.name == name and a.ratio is not None), None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -36,8 +37,10 @@ def traffic(cell: Cell, sizes: Sizes | None = None) -> tuple[int, int]:
     """
     s = sizes or cell.sizes
     item = dtype_of(cell.dtype).itemsize
-    x, out = s.n * s.c * s.h * s.w * item, s.n * s.c * s.ho * s.wo * item
-    grid = s.n * s.ho * s.wo * 2 * grid_dtype_of(cell.dtype).itemsize
+    x, points = s.n * s.c * math.prod(s.space) * item, s.n * math.prod(s.out_space)
+    out = points * s.c * item
+    given = cell.call not in {"warp_affine", "warp_perspective"}  # a warp's points come from its matrix
+    grid = points * len(s.space) * grid_dtype_of(cell.dtype).itemsize if given else 0
     return (x + grid, out) if cell.direction == "forward" else (out + x + grid, x + grid)
 
 

@@ -8,14 +8,16 @@ The tolerance of each element is derived, not chosen::
 ``terms`` is the number of summands plus 16, or plus 64 for bicubic, whose weights are polynomials with coefficients
 up to 6 that cancel. The second part is how far the exact result moves when every coordinate moves by ``delta`` one way
 or the other: the rounding error of a coordinate (4 eps of the coordinates' type times the length of the axis, or what
-an arm states). So ties of ``nearest`` and kinks of gradients need no exception. Each point goes in all four directions,
-but not all points in the same one at once: in a gradient that sums many of them, equal moves would cancel. An arm that
-states that its arithmetic cannot meet this is held to a root mean square error of half the signal's.
+an arm states). So ties of ``nearest`` and kinks of gradients need no exception. Each point goes along all
+diagonals, but not all points along the same one at once: in a gradient that sums many of them, equal moves would
+cancel. Images are judged as grid_sample of the grid that their maps or matrix mean. An arm that states that its
+arithmetic cannot meet this is held to a root mean square error of half the signal's.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,10 +27,12 @@ from numpy.typing import NDArray
 
 from gridwave import reference
 from gridwave.bench.arms.arm import Arm
-from gridwave.bench.arrays import Array, Arrays, dtype_of
+from gridwave.bench.arrays import Array, Arrays, dtype_of, to_nchw
 from gridwave.bench.cells import Cell
 from gridwave.bench.records import Check
 from gridwave.conventions.spec import GridSampleSpec
+from gridwave.errors import ArgumentError
+from gridwave.modes import SamplingMode
 
 Float64 = NDArray[np.float64]
 
@@ -58,7 +62,7 @@ class Expectation:
         self.x = to_nchw(arrays.x, cell)
         self.grid = np.asarray(arrays.grid, np.float64)
         self.grad = None if arrays.grad_output is None else to_nchw(arrays.grad_output, cell)
-        self.spec = GridSampleSpec("bench", cell.mode, cell.padding)
+        self.spec = GridSampleSpec("bench", _grid_mode(cell), cell.padding)
         self._terms = 64 if cell.mode == "bicubic" else 16
         self._pieces: dict[float | None, tuple[Piece, ...]] = {}
 
@@ -78,29 +82,37 @@ class Expectation:
         return self._pieces[error]
 
     def _shifts(self, grid: Float64, error: float | None) -> list[Float64]:
-        h, w = self.x.shape[2:]
-        size = np.array([w, h], float)
+        size = np.array(self.x.shape[:1:-1], float)
         coordinate = np.float64 if self.cell.dtype == "float64" else np.float32
-        pixels = 4 * float(np.finfo(coordinate).eps) * np.maximum(size, 1) if error is None else np.full(2, error)
+        eps = 4 * float(np.finfo(coordinate).eps)
+        pixels = eps * np.maximum(size, 1) if error is None else np.full(size.size, error)
         delta = pixels * 2 / size
-        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=2)))
-        first = np.random.default_rng(0).integers(0, 4, grid.shape[:-1])
-        return [grid + delta * signs[(first + k) % 4] for k in range(4)]
+        signs = np.array(list(itertools.product((-1.0, 1.0), repeat=size.size)))
+        first = np.random.default_rng(0).integers(0, len(signs), grid.shape[:-1])
+        return [grid + delta * signs[(first + k) % len(signs)] for k in range(len(signs))]
+
+    def _some_points(self, wanted: int) -> tuple[Any, ...]:
+        space = self.grid.shape[1:-1]
+        return np.unravel_index(_spread(math.prod(space), wanted), space)
+
+    def _row(self, points: Float64) -> Float64:
+        """Turn points (n, count, axes) into a grid that has one row of them."""
+        n, count, axes = points.shape
+        return points.reshape(n, *(1,) * (axes - 1), count, axes)
 
     def _forward(self, error: float | None) -> tuple[Piece, ...]:
-        n, c, _, _ = self.x.shape
-        _, ho, wo, _ = self.grid.shape
+        n, c = self.x.shape[:2]
         channels = _spread(c, _CHANNELS)
-        rows, columns = np.unravel_index(_spread(ho * wo, max(64, 4 * _POINTS // n)), (ho, wo))
+        points = self._some_points(max(64, 4 * _POINTS // n))
         x = self.x[:, channels].astype(np.float64)
-        grid = self.grid[:, rows, columns][:, None]
+        grid = self._row(self.grid[(slice(None), *points)])
 
         def twin(g: Float64, absolute: bool = False) -> Float64:
-            values = reference.grid_sample(x, g, self.spec, absolute=absolute)[:, :, 0]
+            values = reference.grid_sample(x, g, self.spec, absolute=absolute).reshape(n, channels.size, -1)
             # Integer results saturate: bicubic overshoots what it samples.
             return np.clip(values, 0, 255) if self.cell.dtype == "uint8" else values
 
-        where = (slice(None), channels[:, None], rows, columns)
+        where = (slice(None), channels[:, None], *points)
         shifted = tuple(twin(g) for g in self._shifts(grid, error))
         return (Piece("output", where, twin(grid), twin(grid, True), self._terms, shifted),)
 
@@ -110,37 +122,37 @@ class Expectation:
     def _grad_x(self, error: float | None) -> Piece:
         """Pixels of three windows in the last image, from the points near them only."""
         assert self.grad is not None
-        h, w = self.x.shape[2:]
+        space = self.x.shape[2:]
         channels = _spread(self.x.shape[1], 4)
-        mask = np.zeros((h, w), bool)
-        for row, column in ((0, 0), (h - 1, w - 1), (int(0.4 * h), int(0.65 * w))):
-            mask[_window(row, h), _window(column, w)] = True
-        rows, columns = np.nonzero(mask)
+        mask = np.zeros(space, bool)
+        for share in ((0.0,) * 3, (1.0,) * 3, (0.4, 0.65, 0.5)):
+            mask[tuple(_window(int(f * (length - 1)), length) for f, length in zip(share, space, strict=False))] = True
+        pixels = np.nonzero(mask)
         x = self.x[-1:, channels].astype(np.float64)
         near = self._points_near(mask)
-        grid = self.grid[-1].reshape(-1, 2)[near][None, None]
-        grad = self.grad[-1][channels].reshape(channels.size, -1)[:, near][None, :, None].astype(np.float64)
+        grid = self._row(self.grid[-1].reshape(-1, self.grid.shape[-1])[near][None])
+        grad = self.grad[-1][channels].reshape(channels.size, -1)[:, near].astype(np.float64)
+        grad = grad.reshape(1, channels.size, *grid.shape[1:-1])
 
         def twin(g: Float64, go: Float64 = grad, absolute: bool = False) -> Float64:
             gradient = reference.grid_sample_backward(go, x, g, self.spec, absolute=absolute)[0]
-            return gradient[0, :, rows, columns].T
+            return np.asarray(gradient[0][(slice(None), *pixels)])
 
-        where = (-1, channels[:, None], rows, columns)
+        where = (-1, channels[:, None], *pixels)
         terms = self._terms + twin(grid, np.ones_like(grad), True)
         return Piece("grad_x", where, twin(grid), twin(grid, grad, True), terms,
                      tuple(twin(g) for g in self._shifts(grid, error)))  # fmt: skip
 
     def _points_near(self, mask: NDArray[np.bool_]) -> NDArray[np.int64]:
-        h, w = mask.shape
-        wide = np.zeros((h + 8, w + 8), bool)
-        for down, right in itertools.product(range(0, 9, 2), repeat=2):
-            wide[down : down + h, right : right + w] |= mask
-        indicator = wide[4:-4, 4:-4].astype(np.float64)[None, None]
+        wide = np.zeros([length + 8 for length in mask.shape], bool)
+        for shift in itertools.product(range(0, 9, 2), repeat=mask.ndim):
+            wide[tuple(slice(by, by + length) for by, length in zip(shift, mask.shape, strict=True))] |= mask
+        indicator = wide[(slice(4, -4),) * mask.ndim].astype(np.float64)[None, None]
         # Zero padding drops points just outside that still reach an edge pixel; border padding keeps them all.
         padding = "border" if self.cell.padding == "zeros" else self.cell.padding
         spec = GridSampleSpec("bench", "bilinear", padding)
         touched = reference.grid_sample(indicator, self.grid[-1:], spec, absolute=True)
-        inside = np.abs(self.grid[-1]).max(-1) < 1 + 16 / min(h, w)
+        inside = np.abs(self.grid[-1]).max(-1) < 1 + 16 / min(mask.shape)
         wanted = touched[0, 0] > 0 if self.cell.padding != "zeros" else (touched[0, 0] > 0) & inside
         points: NDArray[np.int64] = np.flatnonzero(wanted)
         return points
@@ -148,22 +160,26 @@ class Expectation:
     def _grad_grid(self, error: float | None) -> Piece:
         assert self.grad is not None
         n, c = self.x.shape[:2]
-        _, ho, wo, _ = self.grid.shape
-        rows, columns = np.unravel_index(_spread(ho * wo, max(64, _POINTS // n)), (ho, wo))
-        grid = self.grid[:, rows, columns][:, None]
+        points = self._some_points(max(64, _POINTS // n))
+        grid = self._row(self.grid[(slice(None), *points)])
         x = self.x.astype(np.float64)
-        grad = self.grad[:, :, rows, columns][:, :, None].astype(np.float64)
+        grad = self.grad[(slice(None), slice(None), *points)].reshape(n, c, *grid.shape[1:-1]).astype(np.float64)
 
         def twin(g: Float64, absolute: bool = False) -> Float64:
-            return reference.grid_sample_backward(grad, x, g, self.spec, absolute=absolute)[1][:, 0]
+            gradient = reference.grid_sample_backward(grad, x, g, self.spec, absolute=absolute)[1]
+            return gradient.reshape(n, -1, gradient.shape[-1])
 
         shifted = tuple(twin(g) for g in self._shifts(grid, error))
-        return Piece("grad_grid", (slice(None), rows, columns), twin(grid), twin(grid, True), self._terms + c, shifted)
+        return Piece("grad_grid", (slice(None), *points), twin(grid), twin(grid, True), self._terms + c, shifted)
 
 
-def to_nchw(array: Array, cell: Cell) -> Array:
-    """Return a view of ``array`` in NCHW order."""
-    return array.transpose(0, 3, 1, 2) if cell.layout == "NHWC" else array
+def _grid_mode(cell: Cell) -> SamplingMode:
+    """Return the mode of grid_sample that gives the cell's values."""
+    if cell.mode == "bilinear" or cell.mode == "nearest" or cell.mode == "bicubic":
+        return cell.mode
+    if cell.mode == "order1":
+        return "bilinear"
+    raise ArgumentError(f"{cell.id}: no float64 twin for mode {cell.mode!r}")
 
 
 def _worst(piece: Piece, result: Array, eps: float, slack: float) -> float:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from gridwave.bench.aims import judge
 from gridwave.bench.arms import Arm, Gridwave, peers
+from gridwave.bench.arms.ours import Variant
 from gridwave.bench.arrays import Arrays, make_arrays
 from gridwave.bench.bandwidth import BandwidthMeter, floor, traffic
 from gridwave.bench.cells import Cell, Suite, suite
@@ -99,7 +101,7 @@ def run(
 
 def default_arms() -> tuple[Arm, ...]:
     """Return gridwave, its variants and all peers."""
-    return Gridwave(), Gridwave("out="), Gridwave("zeros"), Gridwave("1 thread"), *peers()
+    return *map(Gridwave, get_args(Variant)), *peers()
 
 
 def run_cell(suite: Suite, cell: Cell, arms: Sequence[Arm], options: Options, meter: BandwidthMeter) -> CellRecord:

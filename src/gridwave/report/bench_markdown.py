@@ -12,14 +12,14 @@ def to_markdown(run: Run) -> str:
     A ratio is bold where its whole band is on one side of 1.
     """
     parts = []
-    for operator, records in words.by_operator(run):
+    for _, records in words.by_operator(run):
         head = ["cell", "gridwave", "best peer", "ratio (band)", "aim", "of floor", ""]
         notes = any(words.note(record) for record in records)
         head += ["why"] if notes else []
         rows = [_row(record) + ([words.note(record)] if notes else []) for record in records]
         align = ["---", *["---:"] * 5, "---", *["---"] * notes]
         lines = [_line(head), _line(align), *(_line(row) for row in rows)]
-        parts.append(f"#### grid_sample: {operator}\n\n" + "\n".join(lines))
+        parts.append(f"#### {words.heading(records[0].cell)}\n\n" + "\n".join(lines))
     parts.append("\n".join(f"<sub>{line}</sub><br>" for line in words.provenance(run)))
     return "\n\n".join(parts) + "\n"
 

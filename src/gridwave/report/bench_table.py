@@ -22,8 +22,8 @@ def show(run: Run, console: Console) -> None:
     console : rich.console.Console
         Where to print.
     """
-    for operator, records in words.by_operator(run):
-        console.print(table(operator, records))
+    for _, records in words.by_operator(run):
+        console.print(table(records))
     for line in words.provenance(run):
         console.print(line, style="dim", highlight=False)
     lost, total = len(run.lost), len(run.cells)
@@ -31,9 +31,9 @@ def show(run: Run, console: Console) -> None:
     console.print(summary, style="bold red" if lost else "bold green", highlight=False)
 
 
-def table(operator: str, records: list[CellRecord]) -> Table:
+def table(records: list[CellRecord]) -> Table:
     """Return the table of one operator; lost cells stay in it, marked."""
-    result = Table(title=f"grid_sample: {operator}", box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    result = Table(title=words.heading(records[0].cell), box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     result.add_column("cell", overflow="fold")
     result.add_column("gridwave", justify="right", no_wrap=True)
     result.add_column("best peer", justify="right", overflow="fold")

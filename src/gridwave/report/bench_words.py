@@ -15,6 +15,11 @@ def by_operator(run: Run) -> list[tuple[str, list[CellRecord]]]:
     return [(name, list(records)) for name, records in groupby(ordered, key=lambda record: record.cell.operator)]
 
 
+def heading(cell: Cell) -> str:
+    """Return what a table of the cell's operator is called."""
+    return f"grid_sample: {cell.operator}" if cell.call == "grid_sample" else cell.operator
+
+
 def title(cell: Cell) -> str:
     """Return a short name: shape, grid, layout, and what is not float32, zeros, one thread."""
     plain = (cell.grid if cell.shape not in {"tiny", "fresh"} else cell.mode, cell.layout)
@@ -49,6 +54,10 @@ def aim(result: AimResult) -> str:
     match result.kind:
         case "peers":
             return f"{result.wanted:g}x"
+        case "against":
+            return f"{result.note} {result.wanted:g}x: {_reached(result, 'x')}"
+        case "own_dynamic":
+            return f"no plan {result.wanted:g}x: {_reached(result, 'x')}"
         case "microseconds":
             return f"at most {result.wanted:g} us"
         case "own_zeros":

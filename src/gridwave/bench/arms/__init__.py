@@ -10,7 +10,10 @@ def peers() -> tuple[Arm, ...]:
     """Return every peer, installed or not; ask :meth:`Arm.available`."""
     from gridwave.bench.arms.onnxruntime import OnnxRuntime
     from gridwave.bench.arms.opencv import OpenCV
+    from gridwave.bench.arms.opencv_images import OpenCVFixedMaps, OpenCVImages
     from gridwave.bench.arms.openvino import OpenVINO
+    from gridwave.bench.arms.scipy import SciPy
     from gridwave.bench.arms.torch import TorchChannelsLast, TorchNCHW
 
-    return TorchNCHW(), TorchChannelsLast(), OnnxRuntime(), OpenVINO(), OpenCV()
+    grids = TorchNCHW(), TorchChannelsLast(), OnnxRuntime(), OpenVINO(), OpenCV()
+    return *grids, OpenCVImages(), OpenCVFixedMaps(), SciPy()

@@ -59,7 +59,7 @@ class Arm(ABC):
 
     @abstractmethod
     def results(self, value: Any, cell: Cell) -> tuple[Array, ...]:
-        """Turn what a call returned into arrays: (output,) or (grad_x, grad_grid), data in NCHW order."""
+        """Turn what a call returned into arrays: (output,) or (grad_x, grad_grid), data in the order n, c, space."""
 
     def threads(self, cell: Cell) -> int:
         """Return the number of threads this arm runs ``cell`` with."""

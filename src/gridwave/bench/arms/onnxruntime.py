@@ -11,9 +11,8 @@ from typing import Any, Final
 from gridwave.bench.arms.arm import Arm, Call
 from gridwave.bench.arrays import Array, Arrays, dtype_of
 from gridwave.bench.cells import Cell
-from gridwave.modes import SamplingMode
 
-ONNX_MODES: Final[dict[SamplingMode, str]] = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
+ONNX_MODES: Final[dict[str, str]] = {"bilinear": "linear", "nearest": "nearest", "bicubic": "cubic"}
 
 
 class OnnxRuntime(Arm):
@@ -27,6 +26,8 @@ class OnnxRuntime(Arm):
         self._dynamic: dict[tuple[str, int], Any] = {}
 
     def refusal(self, cell: Cell) -> str:
+        if cell.call not in {"grid_sample", "plan"}:
+            return "takes grids, not maps or matrices"
         if cell.layout != "NCHW":
             return "GridSample takes NCHW data"
         if cell.direction == "backward":
@@ -39,11 +40,11 @@ class OnnxRuntime(Arm):
     def prepare(self, cell: Cell, arrays: Arrays, threads: int) -> Call:
         session = _session(cell, threads, arrays.x.shape, arrays.grid.shape)
         ort: Any = importlib.import_module("onnxruntime")
-        n, ho, wo, _ = arrays.grid.shape
+        n, *space, _ = arrays.grid.shape
         binding = session.io_binding()
         binding.bind_cpu_input("x", arrays.x)
         binding.bind_cpu_input("grid", arrays.grid)
-        shape = [n, arrays.x.shape[1], ho, wo]
+        shape = [n, arrays.x.shape[1], *space]
         output = ort.OrtValue.ortvalue_from_shape_and_type(shape, arrays.x.dtype, "cpu")
         binding.bind_ortvalue_output("y", output)
         run = session.run_with_iobinding
@@ -77,7 +78,7 @@ def _session(cell: Cell, threads: int, x_shape: tuple[Any, ...], grid_shape: tup
         make.make_tensor_value_info("x", kind, list(x_shape)),
         make.make_tensor_value_info("grid", kind, list(grid_shape)),
     ]
-    graph = make.make_graph([node], "cell", inputs, [make.make_tensor_value_info("y", kind, [None] * 4)])
+    graph = make.make_graph([node], "cell", inputs, [make.make_tensor_value_info("y", kind, [None] * len(x_shape))])
     model = make.make_model(graph, opset_imports=[make.make_opsetid("", 20)], ir_version=10)
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads

@@ -25,7 +25,9 @@ class OpenCV(Arm):
     packages = ("cv2",)
 
     def refusal(self, cell: Cell) -> str:
-        if cell.layout != "NHWC" or cell.sizes.c > 4:
+        if cell.call not in {"grid_sample", "plan"}:
+            return "measured image by image"
+        if cell.layout != "NHWC" or cell.sizes.c > 4 or cell.sizes.d:
             return "remap takes HWC images of up to 4 channels"
         if cell.direction == "backward":
             return "no gradients"

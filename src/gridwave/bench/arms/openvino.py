@@ -27,7 +27,9 @@ class OpenVINO(Arm):
         self._dynamic: dict[tuple[str, int], Any] = {}
 
     def refusal(self, cell: Cell) -> str:
-        if cell.layout != "NCHW":
+        if cell.call not in {"grid_sample", "plan"}:
+            return "takes grids, not maps or matrices"
+        if cell.layout != "NCHW" or cell.sizes.d:
             return "GridSample takes NCHW data"
         if cell.direction == "backward":
             return "no gradients"

@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 
 from gridwave.bench.arms.arm import Arm, Call
-from gridwave.bench.arrays import Array, Arrays
+from gridwave.bench.arms.scipy import BOUNDARIES, ORDERS
+from gridwave.bench.arrays import Array, Arrays, to_nchw
 from gridwave.bench.cells import Cell
 
 LARGE = 8 << 20
@@ -24,7 +25,7 @@ A fresh one is not of the size that other arms have just freed (it is aligned), 
 after round: outputs of 245 MB cost 85 ms in one round and 870 in the next, of which the kernel knows nothing.
 """
 
-Variant = Literal["", "out=", "zeros", "1 thread"]
+Variant = Literal["", "out=", "zeros", "1 thread", "dynamic"]
 
 
 class Gridwave(Arm):
@@ -32,8 +33,8 @@ class Gridwave(Arm):
 
     Parameters
     ----------
-    variant : {"", "out=", "zeros", "1 thread"}
-        The arm under test; the same into a given output; with zeros padding; with one thread.
+    variant : {"", "out=", "zeros", "1 thread", "dynamic"}
+        The arm under test; the same into a given output; with zeros padding; with one thread; without a plan.
     """
 
     packages = ("gridwave",)
@@ -50,6 +51,7 @@ class Gridwave(Arm):
             "out=": cell.direction == "forward" and not cell.first_call,
             "zeros": any(a.kind == "own_zeros" for a in cell.aims),
             "1 thread": any(a.kind == "own_threads" for a in cell.aims),
+            "dynamic": any(a.kind == "own_dynamic" for a in cell.aims),
         }
         return "" if wanted[self.variant] else "no aim of this cell needs it"
 
@@ -67,24 +69,51 @@ class Gridwave(Arm):
         self.activate(threads)
         if self.variant == "zeros":
             cell = replace(cell, padding="zeros")
+        if cell.call in {"remap", "warp_affine", "warp_perspective"}:
+            call = _image_call(gridwave, cell, arrays)
+        elif cell.call == "map_coordinates":
+            order, boundary = ORDERS[cell.mode], BOUNDARIES[cell.padding]
+            call = partial(gridwave.map_coordinates, arrays.x[0, 0], arrays.maps, order=order, mode=boundary)
+        else:
+            call = self._grid_call(gridwave, cell, arrays)
+        if self.variant == "out=":
+            call = partial(call, out=np.empty_like(call()))
+        elif cell.direction == "forward" and not cell.first_call and _out_bytes(cell, arrays) >= LARGE:
+            call = partial(call, out=call())
+        self.outputs = "reused" if "out" in call.keywords else "fresh"
+        return call
+
+    def _grid_call(self, gridwave: Any, cell: Cell, arrays: Arrays) -> partial[Any]:
         modes = (cell.mode, cell.padding, False)
         # The default layout is left out, as a user would: the tiny cell measures the call itself.
         keywords: dict[str, Any] = {} if cell.layout == "NCHW" else {"layout": cell.layout}
         if arrays.grad_output is not None:
             backward = gridwave.grid_sample_backward
             return partial(backward, arrays.grad_output, arrays.x, arrays.grid, *modes, **keywords)
-        if self.variant == "out=":
-            keywords["out"] = np.empty(_out_shape(cell, arrays), arrays.x.dtype)
-        elif not cell.first_call and math.prod(_out_shape(cell, arrays)) * arrays.x.itemsize >= LARGE:
-            keywords["out"] = gridwave.grid_sample(arrays.x, arrays.grid, *modes, **keywords)
-        self.outputs = "reused" if "out" in keywords else "fresh"
+        if cell.call == "plan" and self.variant != "dynamic":
+            plan = gridwave.plan_grid_sample(arrays.grid, cell.sizes.space, *modes, **keywords)
+            return partial(plan, arrays.x)
         return partial(gridwave.grid_sample, arrays.x, arrays.grid, *modes, **keywords)
 
     def results(self, value: Any, cell: Cell) -> tuple[Array, ...]:
         data, *rest = value if isinstance(value, tuple) else (value,)
-        return (data.transpose(0, 3, 1, 2) if cell.layout == "NHWC" else data, *rest)
+        if cell.call == "map_coordinates":
+            return (data[None, None],)
+        if cell.call not in {"grid_sample", "plan"}:
+            return (np.moveaxis(data.reshape(*cell.sizes.out_space, -1), -1, 0)[None],)
+        return (to_nchw(data, cell), *rest)
 
 
-def _out_shape(cell: Cell, arrays: Arrays) -> tuple[int, ...]:
-    n, ho, wo, _ = arrays.grid.shape
-    return (n, ho, wo, arrays.x.shape[3]) if cell.layout == "NHWC" else (n, arrays.x.shape[1], ho, wo)
+def _image_call(gridwave: Any, cell: Cell, arrays: Arrays) -> partial[Any]:
+    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(cell.mode, cell.mode)
+    border = {"zeros": "constant", "border": "replicate", "reflection": "reflect"}[cell.padding]
+    if cell.call == "remap":
+        assert arrays.maps is not None
+        return partial(gridwave.remap, arrays.x[0], arrays.maps[0], arrays.maps[1], mode=mode, border=border)
+    warp = gridwave.warp_affine if cell.call == "warp_affine" else gridwave.warp_perspective
+    size = cell.sizes.out_space
+    return partial(warp, arrays.x[0], arrays.matrix, size, mode=mode, border=border, inverse=True)
+
+
+def _out_bytes(cell: Cell, arrays: Arrays) -> int:
+    return math.prod((cell.sizes.n, cell.sizes.c, *cell.sizes.out_space)) * arrays.x.itemsize

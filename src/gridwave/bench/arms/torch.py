@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 from typing import Any, ClassVar
 
 import ml_dtypes
@@ -27,6 +28,8 @@ class Torch(Arm):
     layout: ClassVar[Layout]
 
     def refusal(self, cell: Cell) -> str:
+        if cell.call not in {"grid_sample", "plan"}:
+            return "takes grids, not maps or matrices"
         if cell.layout != self.layout and not self._stands_in(cell):
             return f"this arm takes {self.layout} data"
         if cell.dtype == "uint8":
@@ -54,7 +57,8 @@ class Torch(Arm):
         x, grid = self._data(torch, arrays.x, cell), _tensor(torch, arrays.grid)
         if arrays.grad_output is not None:
             grad = self._data(torch, arrays.grad_output, cell)
-            backward = torch.ops.aten.grid_sampler_2d_backward
+            ops = torch.ops.aten
+            backward = ops.grid_sampler_3d_backward if cell.sizes.d else ops.grid_sampler_2d_backward
             modes = (codes(SamplingMode)[cell.mode], codes(PaddingMode)[cell.padding], False)  # the codes are PyTorch's
             return lambda: backward(grad, x, grid, *modes, [True, True])
         forward, mode, padding = torch.nn.functional.grid_sample, cell.mode, cell.padding
@@ -72,11 +76,11 @@ class Torch(Arm):
         tensor = _tensor(torch, array)
         if cell.layout == "NCHW":
             return tensor
-        planes = tensor.permute(0, 3, 1, 2)
+        planes = tensor.movedim(-1, 1)
         return planes.contiguous() if self.layout == "NCHW" else planes
 
     def _plane(self, cell: Cell) -> int:
-        return cell.sizes.h * cell.sizes.w * (cell.sizes.c if self.layout == "NHWC" else 1)
+        return math.prod(cell.sizes.space) * (cell.sizes.c if self.layout == "NHWC" else 1)
 
 
 class TorchNCHW(Torch):
