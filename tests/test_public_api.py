@@ -67,7 +67,7 @@ def test_every_function_is_documented(name: str) -> None:
         assert {"Parameters", "Returns", "Raises"} <= set(found)
 
 
-@pytest.mark.parametrize("name", ["grid_sample", "grid_sample_backward", "affine_grid"])
+@pytest.mark.parametrize("name", ["grid_sample", "grid_sample_backward", "grid_sample_double_backward", "affine_grid"])
 def test_operators_have_notes_and_examples(name: str) -> None:
     found = sections(inspect.getdoc(getattr(gw, name)) or "")
     assert {"Notes", "Examples"} <= set(found)
@@ -100,7 +100,7 @@ LITERALS = {name: get_args(value) for name, value in vars(modes).items() if get_
 
 
 def test_every_literal_is_known_here() -> None:
-    operators = {"SamplingMode", "PaddingMode", "Layout", "GradientTarget"}
+    operators = {"SamplingMode", "PaddingMode", "Layout", "GradientTarget", "DoubleGradientTarget"}
     assert set(LITERALS) == operators | {"NearestRounding", "PadOrder", "CubicPadding", "NonFinite"}
 
 
@@ -151,6 +151,13 @@ def test_every_gradient_target() -> None:
     for target in get_args(modes.GradientTarget):
         both = gw.grid_sample_backward(np.ones((1, 1, 2, 2)), x, grid, wrt=(target,))
         assert [g is not None for g in both] == [target == "x", target == "grid"]
+
+
+def test_every_second_gradient_target() -> None:
+    x, grid, go = np.ones((1, 1, 3, 3)), np.zeros((1, 2, 2, 2)), np.ones((1, 1, 2, 2))
+    for target in get_args(modes.DoubleGradientTarget):
+        three = gw.grid_sample_double_backward(x, grid, go, x, grid, wrt=(target,))
+        assert [g is not None for g in three] == [target == "grad_output", target == "x", target == "grid"]
 
 
 def test_number_of_threads() -> None:

@@ -9,6 +9,7 @@
 #include "failure.hpp"
 #include "sampling/affine_grid.hpp"
 #include "sampling/grid_sample.hpp"
+#include "sampling/grid_sample_double_backward.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 
@@ -69,6 +70,20 @@ gw_status gw_grid_sample_backward(const gw_grid_sample_spec* spec, const gw_tens
     require("x", x);
     require("grid", grid);
     return gw::grid_sample_backward(*spec, *grad_output, *x, *grid, grad_x, grad_grid);
+  });
+}
+
+gw_status gw_grid_sample_double_backward(const gw_grid_sample_spec* spec, const gw_tensor* grad_grad_x,
+                                         const gw_tensor* grad_grad_grid, const gw_tensor* grad_output,
+                                         const gw_tensor* x, const gw_tensor* grid, const gw_tensor* grad_grad_output,
+                                         const gw_tensor* grad_x, const gw_tensor* grad_grid) {
+  return guarded([&] {
+    require("spec", spec);
+    require("grad_output", grad_output);
+    require("x", x);
+    require("grid", grid);
+    return gw::grid_sample_double_backward(
+        *spec, {grad_grad_x, grad_grad_grid, grad_output, x, grid, grad_grad_output, grad_x, grad_grid});
   });
 }
 

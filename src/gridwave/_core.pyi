@@ -35,6 +35,22 @@ def grid_sample_backward(
     grad_x: Any | None,
     grad_grid: Any | None,
 ) -> None: ...
+def grid_sample_double_backward(
+    spec: GridSampleSpec,
+    grad_grad_x: Any | None,
+    grad_grad_x_type: int,
+    grad_grad_grid: Any | None,
+    grad_grad_grid_type: int,
+    grad_output: Any,
+    grad_type: int,
+    x: Any,
+    x_type: int,
+    grid: Any,
+    grid_type: int,
+    grad_grad_output: Any | None,
+    grad_x: Any | None,
+    grad_grid: Any | None,
+) -> None: ...
 def affine_grid(theta: Any, dtype: int, align_corners: bool, singleton_zero: bool, out: Any, /) -> None: ...
 def affine_grid_backward(
     grad_output: Any, dtype: int, align_corners: bool, singleton_zero: bool, grad_theta: Any, /

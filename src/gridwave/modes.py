@@ -35,6 +35,9 @@ NonFinite = Literal["outside", "lower_border"]
 GradientTarget = Literal["x", "grid"]
 """What a backward pass can differentiate with respect to."""
 
+DoubleGradientTarget = Literal["grad_output", "x", "grid"]
+"""What the second backward pass can differentiate with respect to."""
+
 
 def codes(kind: Any) -> dict[str, int]:
     """Map each choice of ``kind`` to its integer code, which is its position."""
@@ -82,5 +85,15 @@ ALIASES: Final = {
 
 _CODES: Final[dict[Any, dict[str, int]]] = {
     kind: codes(kind)
-    for kind in (SamplingMode, PaddingMode, Layout, NearestRounding, PadOrder, CubicPadding, NonFinite, GradientTarget)
+    for kind in (
+        SamplingMode,
+        PaddingMode,
+        Layout,
+        NearestRounding,
+        PadOrder,
+        CubicPadding,
+        NonFinite,
+        GradientTarget,
+        DoubleGradientTarget,
+    )
 }

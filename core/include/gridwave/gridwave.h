@@ -88,6 +88,17 @@ GW_API gw_status gw_grid_sample_backward(const gw_grid_sample_spec* spec, const 
                                          const gw_tensor* x, const gw_tensor* grid, const gw_tensor* grad_x,
                                          const gw_tensor* grad_grid);
 
+/* Gradients of gw_grid_sample_backward: of sum(grad_grad_x * its grad_x) + sum(grad_grad_grid * its grad_grid) with
+ * respect to grad_output, x and grid, which are as in that call. grad_grad_x (like x) or grad_grad_grid (like grid) may
+ * be NULL: it is zero. grad_grad_output (like grad_output), grad_x (like x) or grad_grid (like grid) may be NULL: then it
+ * is not computed. Kinks have no second derivative: each point is differentiated as the piece of the function that
+ * gw_grid_sample_backward takes there. */
+GW_API gw_status gw_grid_sample_double_backward(const gw_grid_sample_spec* spec, const gw_tensor* grad_grad_x,
+                                                const gw_tensor* grad_grad_grid, const gw_tensor* grad_output,
+                                                const gw_tensor* x, const gw_tensor* grid,
+                                                const gw_tensor* grad_grad_output, const gw_tensor* grad_x,
+                                                const gw_tensor* grad_grid);
+
 /* A plan: spec, shapes, dtypes and strides checked once and cut into pieces, for calls that repeat on other memory.
  * The tensors given here need no data. Execution may run in many threads at once. */
 typedef struct gw_plan gw_plan;

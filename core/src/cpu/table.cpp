@@ -13,6 +13,7 @@ void add_packed_kernels(Kernels& k);
 void add_interleaved_kernels(Kernels& k);
 void add_cubic_kernels(Kernels& k);
 void add_backward_kernels(Kernels& k);
+void add_double_backward_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -27,6 +28,7 @@ const Kernels& table() {
     add_interleaved_kernels(k);
     add_cubic_kernels(k);
     add_backward_kernels(k);
+    add_double_backward_kernels(k);
     add_conversions(k);
     return true;
   }();

@@ -12,7 +12,7 @@ from gridwave import sampling
 from gridwave.conventions.spec import GridSampleSpec
 from gridwave.conventions.torch import AFFINE_SINGLETON, GRID_SAMPLE
 from gridwave.like._inputs import check_planar, check_same_dtype, output_size
-from gridwave.modes import GradientTarget, PaddingMode, SamplingMode, parse
+from gridwave.modes import DoubleGradientTarget, GradientTarget, PaddingMode, SamplingMode, parse
 
 
 def grid_sample(
@@ -164,6 +164,85 @@ def grid_sample_backward(
     if not wrt:
         return None, None
     gradients: tuple[Any, Any] = sampling.sample_backward(spec, grad_output, input, grid, wrt=wrt)
+    return gradients
+
+
+def grid_sample_double_backward(
+    grad_grad_input: Any,
+    grad_grad_grid: Any,
+    grad_output: Any,
+    input: Any,  # noqa: A002
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+    output_mask: Sequence[bool] = (True, True, True),
+) -> tuple[Any, Any, Any]:
+    """Compute the gradients of :func:`grid_sample_backward`, as autograd twice does.
+
+    Parameters
+    ----------
+    grad_grad_input : array, (N, C, H, W), of input's dtype, or None
+        Gradient with respect to grad_input. None is zero, as in autograd.
+    grad_grad_grid : array, (N, H_out, W_out, 2), of input's dtype, or None
+        Gradient with respect to grad_grid, in normalised coordinates.
+    grad_output, input, grid, mode, padding_mode, align_corners
+        As in :func:`grid_sample_backward`.
+    output_mask : (bool, bool, bool)
+        Which of the three gradients to compute.
+
+    Returns
+    -------
+    grad_grad_output : array, (N, C, H_out, W_out), or None
+    grad_input : array, (N, C, H, W), or None
+    grad_grid : array, (N, H_out, W_out, 2), or None
+
+    Raises
+    ------
+    ArgumentError, ModeError, ShapeError, DTypeError, UnsupportedError
+        As :func:`grid_sample_backward`; also if a grad_grad does not have the shape of what it belongs to.
+
+    Notes
+    -----
+    The equations are those of :func:`gridwave.grid_sample_double_backward`. In a ``torch.autograd.Function`` this is
+    the backward of the backward: its arguments arrive in this order.
+
+    ======================================  ====================================================================
+    Same as                                 with
+    ======================================  ====================================================================
+    gridwave.grid_sample_double_backward    ``wrt`` instead of ``output_mask``
+    torch.autograd.grad, twice              PyTorch 2.13; earlier releases raise "derivative for
+                                            grid_sampler_2d_backward is not implemented"
+    ======================================  ====================================================================
+
+    References
+    ----------
+    pytorch/pytorch 2.13, aten/src/ATen/native/GridSampler.cpp; its double backward is pull request 177487.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 0.0, 0.0, 1.0]).reshape(1, 1, 2, 2)
+    >>> g, along_y = np.zeros((1, 1, 1, 2)), np.array([[[[0.0, 1.0]]]])
+    >>> one = np.ones((1, 1, 1, 1))
+    >>> _, _, grad = grid_sample_double_backward(None, along_y, one, x, g, align_corners=False)
+    >>> grad[0, 0, 0].tolist()  # d2 y / dx dy: 1 per pixel and pixel, 1 pixel per unit
+    [1.0, 0.0]
+    """
+    spec = _spec(mode, padding_mode, _corners(align_corners))
+    given = {"grad_grad_input": grad_grad_input, "grad_grad_grid": grad_grad_grid}
+    arrays = {name: array for name, array in given.items() if array is not None}
+    arrays |= {"grad_output": grad_output, "input": input, "grid": grid}
+    for name, array in arrays.items():
+        check_planar(name, array)
+    check_same_dtype(**arrays)
+    targets: tuple[DoubleGradientTarget, ...] = ("grad_output", "x", "grid")
+    wrt = tuple(target for target, wanted in zip(targets, output_mask, strict=True) if wanted)
+    if not wrt:
+        return None, None, None
+    gradients: tuple[Any, Any, Any] = sampling.sample_double_backward(
+        spec, grad_grad_input, grad_grad_grid, grad_output, input, grid, wrt=wrt
+    )
     return gradients
 
 

@@ -2,9 +2,20 @@
 
 from gridwave.sampling.affine_grid import affine_grid as affine_grid
 from gridwave.sampling.affine_grid import affine_grid_backward as affine_grid_backward
+from gridwave.sampling.double_backward import grid_sample_double_backward as grid_sample_double_backward
+from gridwave.sampling.double_backward import sample_double_backward as sample_double_backward
 from gridwave.sampling.grid_sample import grid_sample as grid_sample
 from gridwave.sampling.grid_sample import grid_sample_backward as grid_sample_backward
 from gridwave.sampling.grid_sample import sample as sample
 from gridwave.sampling.grid_sample import sample_backward as sample_backward
 
-__all__ = ["affine_grid", "affine_grid_backward", "grid_sample", "grid_sample_backward", "sample", "sample_backward"]
+__all__ = [
+    "affine_grid",
+    "affine_grid_backward",
+    "grid_sample",
+    "grid_sample_backward",
+    "grid_sample_double_backward",
+    "sample",
+    "sample_backward",
+    "sample_double_backward",
+]
