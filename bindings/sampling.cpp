@@ -29,13 +29,13 @@ void bind_sampling(nb::module_& m) {
       },
       nb::arg("spec"), nb::arg("grad_output"), nb::arg("grad_type"), nb::arg("x"), nb::arg("x_type"), nb::arg("grid"),
       nb::arg("grid_type"), nb::arg("grad_x").none(), nb::arg("grad_grid").none());
-  m.def("affine_grid", [](const Input& theta, int type, bool align_corners, bool singleton_zero, const Output& out) {
+  m.def("affine_grid", [](const Input& theta, int type, bool align_corners, int32_t singleton, const Output& out) {
     const gw_tensor t = tensor_of(theta, type), o = tensor_of(out, type);
-    run([&] { return gw_affine_grid(&t, align_corners, singleton_zero, &o); });
+    run([&] { return gw_affine_grid(&t, align_corners, singleton, &o); });
   });
   m.def("affine_grid_backward",
-        [](const Input& grad, int type, bool align_corners, bool singleton_zero, const Output& grad_theta) {
+        [](const Input& grad, int type, bool align_corners, int32_t singleton, const Output& grad_theta) {
           const gw_tensor g = tensor_of(grad, type), t = tensor_of(grad_theta, type);
-          run([&] { return gw_affine_grid_backward(&g, align_corners, singleton_zero, &t); });
+          run([&] { return gw_affine_grid_backward(&g, align_corners, singleton, &t); });
         });
 }

@@ -10,6 +10,7 @@
 #include "sampling/affine_grid.hpp"
 #include "sampling/grid_sample.hpp"
 #include "sampling/grid_sample_double_backward.hpp"
+#include "sampling/volume/volume.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 
@@ -55,6 +56,7 @@ gw_status gw_grid_sample(const gw_grid_sample_spec* spec, const gw_tensor* x, co
     require("x", x);
     require("grid", grid);
     require("out", out);
+    if (gw::is_volume(*x)) return gw::sample_volume(*spec, *x, *grid, *out);
     const gw::SamplePlan plan = gw::plan_grid_sample(*spec, *x, *grid, *out, false);
     gw::check_no_overlap("out", *out, "x", *x);
     gw::check_no_overlap("out", *out, "grid", *grid);
@@ -118,20 +120,20 @@ gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void*
 
 void gw_plan_destroy(gw_plan* plan) { delete plan; }
 
-gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton_zero, const gw_tensor* out) {
+gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton, const gw_tensor* out) {
   return guarded([&] {
     require("theta", theta);
     require("out", out);
-    return gw::affine_grid(*theta, align_corners != 0, singleton_zero != 0, *out);
+    return gw::affine_grid(*theta, align_corners != 0, singleton, *out);
   });
 }
 
-gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton_zero,
+gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton,
                                   const gw_tensor* grad_theta) {
   return guarded([&] {
     require("grad_grid", grad_grid);
     require("grad_theta", grad_theta);
-    return gw::affine_grid_backward(*grad_grid, align_corners != 0, singleton_zero != 0, *grad_theta);
+    return gw::affine_grid_backward(*grad_grid, align_corners != 0, singleton, *grad_theta);
   });
 }
 

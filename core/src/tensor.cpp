@@ -135,31 +135,22 @@ gw_tensor contiguous(const gw_tensor& t, void* data) {
 namespace {
 
 template <class E>
-void copy_elements(const gw_tensor& from, const gw_tensor& to) {
-  gw_tensor a = from, b = to;
-  while (a.rank < 4) {  // leading axes of length 1
-    for (gw_tensor* t : {&a, &b}) {
-      for (int i = t->rank; i > 0; --i) {
-        t->shape[i] = t->shape[i - 1];
-        t->stride[i] = t->stride[i - 1];
-      }
-      t->shape[0] = 1;
-      t->stride[0] = 0;
-      ++t->rank;
-    }
+void copy_elements(const gw_tensor& from, const gw_tensor& to, int axis, const E* source, E* target) {
+  const int64_t length = from.shape[axis], step = from.stride[axis], pace = to.stride[axis];
+  if (axis + 1 < from.rank) {
+    for (int64_t i = 0; i < length; ++i) copy_elements(from, to, axis + 1, source + i * step, target + i * pace);
+  } else if (step == 1 && pace == 1) {
+    std::memcpy(target, source, sizeof(E) * (size_t)length);
+  } else {
+    for (int64_t i = 0; i < length; ++i) target[i * pace] = source[i * step];
   }
-  const E* source = static_cast<const E*>(a.data);
-  E* target = static_cast<E*>(b.data);
-  for (int64_t i = 0; i < a.shape[0]; ++i)
-    for (int64_t j = 0; j < a.shape[1]; ++j)
-      for (int64_t k = 0; k < a.shape[2]; ++k) {
-        const E* s = source + i * a.stride[0] + j * a.stride[1] + k * a.stride[2];
-        E* d = target + i * b.stride[0] + j * b.stride[1] + k * b.stride[2];
-        if (a.stride[3] == 1 && b.stride[3] == 1)
-          std::memcpy(d, s, sizeof(E) * (size_t)a.shape[3]);
-        else
-          for (int64_t l = 0; l < a.shape[3]; ++l) d[l * b.stride[3]] = s[l * a.stride[3]];
-      }
+}
+template <class E>
+void copy_elements(const gw_tensor& from, const gw_tensor& to) {
+  const E* source = static_cast<const E*>(from.data);
+  E* target = static_cast<E*>(to.data);
+  if (from.rank == 0) *target = *source;
+  else copy_elements(from, to, 0, source, target);
 }
 
 }  // namespace

@@ -32,6 +32,9 @@ CubicPadding = Literal["taps", "coordinate"]
 NonFinite = Literal["outside", "lower_border"]
 """A NaN or infinite coordinate lies outside (see :func:`gridwave.grid_sample`), or on the lower border."""
 
+Singleton = Literal["minus_one", "zero", "plus_one"]
+"""Coordinate of the only sample of an axis of length 1, where -1 and 1 are both its centre."""
+
 GradientTarget = Literal["x", "grid"]
 """What a backward pass can differentiate with respect to."""
 
@@ -93,6 +96,7 @@ _CODES: Final[dict[Any, dict[str, int]]] = {
         PadOrder,
         CubicPadding,
         NonFinite,
+        Singleton,
         GradientTarget,
         DoubleGradientTarget,
     )

@@ -78,6 +78,8 @@ typedef struct gw_grid_sample_spec {
 } gw_grid_sample_spec;
 
 /* x (N,C,H,W) or (N,H,W,C); grid (N,Ho,Wo,2) with last axis (x, y); out (N,C,Ho,Wo) or (N,Ho,Wo,C) of x's dtype.
+ * Volumes: x (N,C,D,H,W) or (N,D,H,W,C), grid (N,Do,Ho,Wo,3), last axis (x, y, z). Signals: x (N,C,W) or (N,W,C), grid
+ * (N,Wo,1). GW_BILINEAR is then linear along every axis, GW_BICUBIC cubic.
  * dtypes: float x with a grid of its own dtype; float16, bfloat16 x with a float32 grid; uint8, int8, uint16 x with
  * any float grid (results rounded half to even and saturated). */
 GW_API gw_status gw_grid_sample(const gw_grid_sample_spec* spec, const gw_tensor* x, const gw_tensor* grid,
@@ -107,11 +109,15 @@ GW_API gw_status gw_grid_sample_plan(const gw_grid_sample_spec* spec, const gw_t
 GW_API gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void* grid, void* out);
 GW_API void gw_plan_destroy(gw_plan* plan);
 
-/* theta (N,2,3) to out (N,H,W,2), float32 or float64 (float16, bfloat16: computed in float32). out.shape gives H and W.
- * singleton_zero: with align_corners, an axis of length 1 has coordinate 0 (PyTorch) rather than -1 (ONNX). */
-GW_API gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton_zero,
-                                const gw_tensor* out);
-GW_API gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton_zero,
+/* theta (N,2,3) to out (N,H,W,2), or (N,3,4) to (N,D,H,W,3), of one float dtype, summed in double; out.shape gives the
+ * lengths. singleton: where an axis of length 1 lies with align_corners. */
+typedef enum gw_singleton {
+  GW_SINGLETON_MINUS_ONE = 0, /* ONNX */
+  GW_SINGLETON_ZERO = 1,      /* PyTorch */
+  GW_SINGLETON_PLUS_ONE = 2   /* ONNX Runtime */
+} gw_singleton;
+GW_API gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton, const gw_tensor* out);
+GW_API gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton,
                                          const gw_tensor* grad_theta);
 
 /* Threads. 0 gives the default back: GRIDWAVE_NUM_THREADS, else OMP_NUM_THREADS, else what the CPU affinity and the

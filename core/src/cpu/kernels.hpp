@@ -5,6 +5,7 @@
 #include "sampling/backward.hpp"
 #include "sampling/double_backward.hpp"
 #include "sampling/job.hpp"
+#include "sampling/volume/job.hpp"
 
 namespace gw {
 
@@ -27,6 +28,8 @@ struct Kernels {
   BackwardKernel backward[mode_count][type_count];        // [mode][type of x]; floats only
   BackwardKernel backward_exact[type_count];
   DoubleBackwardKernel double_backward[type_count][3];   // [type of x][spatial axes - 1]; floats only
+  VolumeKernels volume;
+
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
   void (*narrow)(int32_t type, const float* from, void* to, int64_t count);
 };

@@ -14,6 +14,9 @@ void add_interleaved_kernels(Kernels& k);
 void add_cubic_kernels(Kernels& k);
 void add_backward_kernels(Kernels& k);
 void add_double_backward_kernels(Kernels& k);
+void add_volume_kernels(Kernels& k);
+void add_planar_volume_kernels(Kernels& k);
+void add_packed_volume_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -29,6 +32,9 @@ const Kernels& table() {
     add_cubic_kernels(k);
     add_backward_kernels(k);
     add_double_backward_kernels(k);
+    add_volume_kernels(k);
+    add_planar_volume_kernels(k);
+    add_packed_volume_kernels(k);
     add_conversions(k);
     return true;
   }();

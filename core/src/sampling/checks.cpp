@@ -40,13 +40,25 @@ void check_spec(const gw_grid_sample_spec& s) {
     fail(GW_ERROR_ARGUMENT, "cubic_coeff_a must be a finite number; got %g", s.cubic_coeff_a);
 }
 
+void check_sampling_dtypes(const gw_tensor& x, const gw_tensor& grid) {
+  if (!is_float(grid.dtype))
+    fail(GW_ERROR_DTYPE, "grid must be float16, bfloat16, float32 or float64; got %s", type_name(grid.dtype));
+  const bool half_with_float = (x.dtype == GW_FLOAT16 || x.dtype == GW_BFLOAT16) && grid.dtype == GW_FLOAT32;
+  if (is_float(x.dtype) && x.dtype != grid.dtype && !half_with_float)
+    fail(GW_ERROR_DTYPE,
+         "grid must have the dtype of x (float16 and bfloat16 x may have a float32 grid); got x %s, grid %s: convert one",
+         type_name(x.dtype), type_name(grid.dtype));
+}
+
 void check_sampling_inputs(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid, bool plan) {
   const char* axes = spec.layout == GW_NCHW ? "(N, C, H, W)" : "(N, H, W, C)";
   check_tensor("x", x, plan);
   check_tensor("grid", grid, plan);
-  if (x.rank == 5)
-    fail(GW_ERROR_UNSUPPORTED, "x must have shape %s; got %s: volumes are not available yet", axes, shape_text(x).c_str());
-  if (x.rank != 4) fail(GW_ERROR_SHAPE, "x must have 4 axes %s; got shape %s", axes, shape_text(x).c_str());
+  if (x.rank == 3 || x.rank == 5)
+    fail(GW_ERROR_UNSUPPORTED, "x must have 4 axes %s here; got shape %s: signals and volumes are not available yet", axes,
+         shape_text(x).c_str());
+  if (x.rank != 4)
+    fail(GW_ERROR_SHAPE, "x must have 4 axes %s, 3 for signals or 5 for volumes; got shape %s", axes, shape_text(x).c_str());
   if (grid.rank != 4 || grid.shape[3] != 2)
     fail(GW_ERROR_SHAPE, "grid must have shape (N, H_out, W_out, 2), last axis (x, y), to sample a 4-D x; got %s%s",
          shape_text(grid).c_str(),
@@ -58,13 +70,7 @@ void check_sampling_inputs(const gw_grid_sample_spec& spec, const gw_tensor& x, 
   if (c.shape[2] == 0 || c.shape[3] == 0)
     fail(GW_ERROR_SHAPE, "x must have a height and width of at least 1 to be sampled; got shape %s as %s",
          shape_text(x).c_str(), axes);
-  if (!is_float(grid.dtype))
-    fail(GW_ERROR_DTYPE, "grid must be float16, bfloat16, float32 or float64; got %s", type_name(grid.dtype));
-  const bool half_with_float = (x.dtype == GW_FLOAT16 || x.dtype == GW_BFLOAT16) && grid.dtype == GW_FLOAT32;
-  if (is_float(x.dtype) && x.dtype != grid.dtype && !half_with_float)
-    fail(GW_ERROR_DTYPE,
-         "grid must have the dtype of x (float16 and bfloat16 x may have a float32 grid); got x %s, grid %s: convert one",
-         type_name(x.dtype), type_name(grid.dtype));
+  check_sampling_dtypes(x, grid);
 }
 
 gw_tensor canonical(const gw_grid_sample_spec& spec, const gw_tensor& t) {
@@ -73,10 +79,14 @@ gw_tensor canonical(const gw_grid_sample_spec& spec, const gw_tensor& t) {
   return permuted(t, order);
 }
 
+Spec spec_of(const gw_grid_sample_spec& spec) {
+  return Spec{spec.mode,      spec.padding,       spec.align_corners, spec.layout,       spec.rounding,
+              spec.pad_order, spec.cubic_padding, spec.nonfinite,     spec.cubic_coeff_a};
+}
+
 SampleJob describe(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid) {
   SampleJob job = {};
-  job.spec = Spec{spec.mode,     spec.padding,   spec.align_corners, spec.layout,       spec.rounding,
-                  spec.pad_order, spec.cubic_padding, spec.nonfinite, spec.cubic_coeff_a};
+  job.spec = spec_of(spec);
   job.x_type = x.dtype;
   job.grid_type = grid.dtype;
   job.batches = x.shape[0];

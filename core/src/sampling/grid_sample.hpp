@@ -23,6 +23,10 @@ struct SamplePlan {
 void check_spec(const gw_grid_sample_spec& spec);
 void check_sampling_inputs(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid, bool plan);
 
+// Those about dtypes alone, and the kernels' form of a checked spec.
+void check_sampling_dtypes(const gw_tensor& x, const gw_tensor& grid);
+Spec spec_of(const gw_grid_sample_spec& spec);
+
 // Fills what describes x and grid, for forward and backward alike; x in canonical order.
 SampleJob describe(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid);
 gw_tensor canonical(const gw_grid_sample_spec& spec, const gw_tensor& t);

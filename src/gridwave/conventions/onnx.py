@@ -25,6 +25,9 @@ MODES: Final[dict[int, dict[str, SamplingMode]]] = {
 }
 """Mode names of GridSample by the opset that introduced its version; the first of each is the default."""
 
+SPATIAL_OPSET: Final = 20
+"""From here on GridSample takes any number of spatial axes; before, two."""
+
 AFFINE_SINGLETON: Final = "minus_one"
 """Coordinate of the only sample of an axis of length 1 with align_corners."""
 

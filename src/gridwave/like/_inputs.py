@@ -10,15 +10,20 @@ import numpy as np
 from gridwave.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
 
 
-def check_planar(name: str, array: Any, rank: int = 4) -> None:
-    """Raise unless ``array`` has the rank that two spatial axes give."""
+def check_planar(name: str, array: Any) -> None:
+    """Raise unless ``array`` has two spatial axes, for an operator of images."""
     shape = tuple(np.shape(array))
-    if len(shape) == rank:
-        return
-    text = f"{name} must have {rank} axes, two of them spatial; got shape {shape}"
-    if len(shape) in (rank - 1, rank + 1):
-        raise UnsupportedError(f"{text}. One and three spatial axes are not available yet.")
-    raise ShapeError(f"{text}.")
+    if len(shape) != 4:
+        raise UnsupportedError(f"{name} must have 4 axes, two of them spatial: images only; got shape {shape}.")
+
+
+def check_axes(name: str, array: Any, ranks: tuple[int, ...]) -> int:
+    """Return the number of spatial axes of ``array``, or raise unless its rank is one that the framework takes."""
+    shape = tuple(np.shape(array))
+    if len(shape) not in ranks:
+        wanted = " or ".join(map(str, ranks))
+        raise ShapeError(f"{name} must have {wanted} axes, the first two batch and channels; got shape {shape}.")
+    return len(shape) - 2
 
 
 def check_same_dtype(**arrays: Any) -> None:
@@ -46,14 +51,10 @@ def dtype_name(array: Any) -> str:
 
 
 def output_size(size: Iterable[Any]) -> tuple[int, ...]:
-    """Return the (N, C, H, W) that an affine grid is for, as ints."""
+    """Return the (N, C, H, W) or (N, C, D, H, W) that an affine grid is for, as ints."""
     values = tuple(int(v) for v in size)
-    if len(values) in (3, 5):
-        raise UnsupportedError(
-            f"size must be (N, C, H, W); got {values}. One and three spatial axes are not available yet."
-        )
-    if len(values) != 4:
-        raise ShapeError(f"size must be (N, C, H, W); got {len(values)} numbers: {values}.")
+    if len(values) not in (4, 5):
+        raise ShapeError(f"size must be (N, C, H, W) or (N, C, D, H, W); got {len(values)} numbers: {values}.")
     if min(values) <= 0:
         raise ArgumentError(f"size must be positive in every axis; got {values}.")
     return values

@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 from gridwave import sampling
-from gridwave.conventions.onnx import AFFINE_OPSETS, AFFINE_SINGLETON, GRID_SAMPLE, MODES
+from gridwave.conventions.onnx import AFFINE_OPSETS, AFFINE_SINGLETON, GRID_SAMPLE, MODES, SPATIAL_OPSET
 from gridwave.conventions.spec import GridSampleSpec
 from gridwave.errors import ArgumentError, ModeError, UnsupportedError
-from gridwave.like._inputs import check_planar, output_size
+from gridwave.like._inputs import check_axes, output_size
 from gridwave.modes import PaddingMode, SamplingMode, parse
 
 
@@ -28,11 +28,12 @@ def GridSample(  # noqa: N802
 
     Parameters
     ----------
-    X : array, (N, C, H, W), float16 | bfloat16 | float32 | float64 | uint8 | int8 | uint16
-        The data. Integers are sampled in floating point, rounded half to even and saturated.
-    grid : array, (N, H_out, W_out, 2), floating point
-        Normalised coordinates; the last axis is (x, y): x runs along W, y along H, y growing downwards. Origin and
-        unit: see ``align_corners``.
+    X : array, (N, C, W), (N, C, H, W) or (N, C, D, H, W), float16 | bfloat16 | float32 | float64 | uint8 | int8 | uint16
+        The data; before opset 20 images alone. Integers are sampled in floating point, rounded half to even and
+        saturated.
+    grid : array, (N, W_out, 1), (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3), floating point
+        Normalised coordinates; the last axis is (x,), (x, y) or (x, y, z): x runs along W, y along H, y growing
+        downwards, z along D. Origin and unit: see ``align_corners``.
     mode : str, optional
         "linear" (default), "nearest" or "cubic"; at opset 16 to 19 "bilinear" (default), "nearest" or "bicubic".
     padding_mode : {"zeros", "border", "reflection"}
@@ -44,7 +45,7 @@ def GridSample(  # noqa: N802
 
     Returns
     -------
-    array, (N, C, H_out, W_out), of X's dtype
+    array, (N, C, W_out), (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out), of X's dtype
 
     Raises
     ------
@@ -55,7 +56,7 @@ def GridSample(  # noqa: N802
     ShapeError, DTypeError
         If shapes or dtypes do not fit.
     UnsupportedError
-        If the data is not 2-D.
+        If the data is not 2-D before opset 20.
 
     Notes
     -----
@@ -89,8 +90,8 @@ def GridSample(  # noqa: N802
     array([[[[0.  , 4.35]]]])
     """
     spec = replace_modes(GRID_SAMPLE, mode, padding_mode, align_corners, opset)
-    check_planar("X", X)
-    check_planar("grid", grid)
+    if check_axes("X", X, (3, 4, 5)) != 2:
+        check_spatial(opset)
     return sampling.sample(spec, X, grid)
 
 
@@ -99,10 +100,11 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
 
     Parameters
     ----------
-    theta : array, (N, 2, 3), float16 | bfloat16 | float32 | float64
-        One matrix per image. Rows give x and y of the source; columns multiply x, y and 1 of the output.
-    size : sequence of int, (N, C, H, W)
-        Shape of the output image.
+    theta : array, (N, 2, 3) or (N, 3, 4), float16 | bfloat16 | float32 | float64
+        One matrix per image or volume. Rows give x, y (and z) of the source; columns multiply x, y, (z,) 1 of the
+        output.
+    size : sequence of int, (N, C, H, W) or (N, C, D, H, W)
+        Shape of the output image or volume.
     align_corners : int
         1: -1 and 1 are the centres of the corner pixels, 0: their outer edges.
     opset : int
@@ -110,21 +112,21 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
 
     Returns
     -------
-    array, (N, H, W, 2), of theta's dtype
-        Normalised coordinates, last axis (x, y). The reference evaluator returns float32 whatever theta is.
+    array, (N, H, W, 2) or (N, D, H, W, 3), of theta's dtype
+        Normalised coordinates, last axis (x, y) or (x, y, z). The reference evaluator returns float32 whatever theta is.
 
     Raises
     ------
     ArgumentError
-        If ``size`` is not positive, ``align_corners`` is neither 0 nor 1, or ``opset`` is below 20.
+        If ``size`` is not positive, or ``align_corners`` is neither 0 nor 1.
     ShapeError
-        If ``theta`` is not (N, 2, 3) with the N of ``size``.
+        If ``size`` does not have 4 or 5 numbers, or ``theta`` is not (N, 2, 3) or (N, 3, 4) with the N of ``size``.
     UnsupportedError
-        For 3-D transforms.
+        If ``opset`` is below 20.
 
     Notes
     -----
-    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
+    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
     ``align_corners``; an axis of length 1 then has coordinate -1.
 
     ===============================  ================================================================
@@ -146,7 +148,7 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
     array([[-0.5,  0. ],
            [ 0.5,  0. ]])
     """
-    shape, corners = affine_arguments(theta, size, align_corners, opset)
+    shape, corners = affine_arguments(size, align_corners, opset)
     return sampling.affine_grid(theta, shape, corners, singleton=AFFINE_SINGLETON)
 
 
@@ -162,12 +164,18 @@ def replace_modes(
     return _cached(spec, ours, padding_mode, _flag(align_corners))
 
 
-def affine_arguments(theta: Any, size: Iterable[int], align_corners: int, opset: int) -> tuple[tuple[int, ...], bool]:
+def affine_arguments(size: Iterable[int], align_corners: int, opset: int) -> tuple[tuple[int, ...], bool]:
     """Check an AffineGrid node and return its output size and align_corners."""
     _version("AffineGrid", opset, AFFINE_OPSETS)
-    shape = output_size(size)
-    check_planar("theta", theta, rank=3)
-    return shape, _flag(align_corners)
+    return output_size(size), _flag(align_corners)
+
+
+def check_spatial(opset: int) -> None:
+    """Raise unless GridSample at ``opset`` takes other data than images."""
+    if opset < SPATIAL_OPSET:
+        raise UnsupportedError(
+            f"X must have 4 axes, (N, C, H, W), before opset {SPATIAL_OPSET}; got opset {opset}: GridSample-16 is for images."
+        )
 
 
 @cache

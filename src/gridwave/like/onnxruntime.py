@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from gridwave import sampling
-from gridwave.conventions.onnxruntime import DTYPES, GRID_SAMPLE
+from gridwave.conventions.onnxruntime import AFFINE_SINGLETON, DTYPES, GRID_SAMPLE
+from gridwave.errors import UnsupportedError
 from gridwave.like import onnx
-from gridwave.like._inputs import check_dtypes, check_planar
+from gridwave.like._inputs import check_axes, check_dtypes
 
 
 def GridSample(  # noqa: N802
@@ -26,13 +27,14 @@ def GridSample(  # noqa: N802
 
     Parameters
     ----------
-    X : array, (N, C, H, W), float16 | float32 | float64
-        The data.
-    grid : array, (N, H_out, W_out, 2), of X's dtype, or float32 with float16
-        Normalised coordinates; the last axis is (x, y): x runs along W, y along H, y growing downwards. Origin and
-        unit: see ``align_corners``.
+    X : array, (N, C, H, W) or (N, C, D, H, W), float16 | float32 | float64
+        The data; before opset 20 images alone.
+    grid : array, (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3), of X's dtype, or float32 with float16
+        Normalised coordinates; the last axis is (x, y) or (x, y, z): x runs along W, y along H, y growing downwards,
+        z along D. Origin and unit: see ``align_corners``.
     mode : str, optional
         "linear" (default), "nearest" or "cubic"; at opset 16 to 19 "bilinear" (default), "nearest" or "bicubic".
+        ``cubic`` is for images alone.
     padding_mode : {"zeros", "border", "reflection"}
         What lies outside the input.
     align_corners : int
@@ -42,12 +44,12 @@ def GridSample(  # noqa: N802
 
     Returns
     -------
-    array, (N, C, H_out, W_out), of X's dtype
+    array, (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out), of X's dtype
 
     Raises
     ------
     ModeError, ArgumentError, ShapeError, UnsupportedError
-        As :func:`gridwave.like.onnx.GridSample`.
+        As :func:`gridwave.like.onnx.GridSample`; also for 3-D X, and for ``cubic`` with 5-D X.
     DTypeError
         For a mix of dtypes that ONNX Runtime does not run.
 
@@ -81,8 +83,10 @@ def GridSample(  # noqa: N802
     array([[[[2.5, 6.5]]]])
     """
     spec = onnx.replace_modes(GRID_SAMPLE, mode, padding_mode, align_corners, opset)
-    check_planar("X", X)
-    check_planar("grid", grid)
+    if check_axes("X", X, (4, 5)) != 2:
+        onnx.check_spatial(opset)
+        if spec.mode == "bicubic":
+            raise UnsupportedError("mode 'cubic' is for images, 4-D X, alone in ONNX Runtime; got 5-D X.")
     check_dtypes(DTYPES, X=X, grid=grid)
     return sampling.sample(spec, X, grid)
 
@@ -92,10 +96,11 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
 
     Parameters
     ----------
-    theta : array, (N, 2, 3), float32 | float64
-        One matrix per image. Rows give x and y of the source; columns multiply x, y and 1 of the output.
-    size : sequence of int, (N, C, H, W)
-        Shape of the output image.
+    theta : array, (N, 2, 3) or (N, 3, 4), float32 | float64
+        One matrix per image or volume. Rows give x, y (and z) of the source; columns multiply x, y, (z,) 1 of the
+        output.
+    size : sequence of int, (N, C, H, W) or (N, C, D, H, W)
+        Shape of the output image or volume.
     align_corners : int
         1: -1 and 1 are the centres of the corner pixels, 0: their outer edges.
     opset : int
@@ -103,8 +108,8 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
 
     Returns
     -------
-    array, (N, H, W, 2), of theta's dtype
-        Normalised coordinates, last axis (x, y).
+    array, (N, H, W, 2) or (N, D, H, W, 3), of theta's dtype
+        Normalised coordinates, last axis (x, y) or (x, y, z).
 
     Raises
     ------
@@ -137,10 +142,6 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
            [ 1.,  1.]])
     """
     theta = theta if hasattr(theta, "dtype") else np.asarray(theta)
-    shape, corners = onnx.affine_arguments(theta, size, align_corners, opset)
+    shape, corners = onnx.affine_arguments(size, align_corners, opset)
     check_dtypes((("float32",), ("float64",)), theta=theta)
-    grid = sampling.affine_grid(theta, shape, corners, singleton="zero")
-    for column, length in enumerate(reversed(shape[2:])):
-        if corners and length == 1:  # from 0 to conventions.onnxruntime.AFFINE_SINGLETON
-            grid += theta[:, None, None, :, column]
-    return grid
+    return sampling.affine_grid(theta, shape, corners, singleton=AFFINE_SINGLETON)

@@ -11,7 +11,8 @@ from typing import Any
 from gridwave import sampling
 from gridwave.conventions.spec import GridSampleSpec
 from gridwave.conventions.torch import AFFINE_SINGLETON, GRID_SAMPLE
-from gridwave.like._inputs import check_planar, check_same_dtype, output_size
+from gridwave.errors import UnsupportedError
+from gridwave.like._inputs import check_axes, check_planar, check_same_dtype, output_size
 from gridwave.modes import DoubleGradientTarget, GradientTarget, PaddingMode, SamplingMode, parse
 
 
@@ -26,13 +27,13 @@ def grid_sample(
 
     Parameters
     ----------
-    input : array, (N, C, H, W), float16 | bfloat16 | float32 | float64
-        The data.
-    grid : array, (N, H_out, W_out, 2), of input's dtype
-        Normalised coordinates; the last axis is (x, y): x runs along W, y along H, y growing downwards. Origin and
-        unit: see ``align_corners``.
+    input : array, (N, C, H, W) or (N, C, D, H, W), float16 | bfloat16 | float32 | float64
+        The data: images or volumes.
+    grid : array, (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3), of input's dtype
+        Normalised coordinates; the last axis is (x, y) or (x, y, z): x runs along W, y along H, z along D, y growing
+        downwards. Origin and unit: see ``align_corners``.
     mode : {"bilinear", "nearest", "bicubic"}
-        How a value between samples is found.
+        How a value between samples is found; for volumes ``bilinear`` is trilinear, and ``bicubic`` is refused.
     padding_mode : {"zeros", "border", "reflection"}
         What lies outside the input.
     align_corners : bool, optional
@@ -41,7 +42,7 @@ def grid_sample(
 
     Returns
     -------
-    array, (N, C, H_out, W_out), of input's dtype
+    array, (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out), of input's dtype
 
     Raises
     ------
@@ -52,13 +53,15 @@ def grid_sample(
     DTypeError
         If the dtypes differ, or are not floating point.
     UnsupportedError
-        If the data is not 2-D.
+        For ``bicubic`` and volumes.
 
     Notes
     -----
     With p = ((g + 1) S - 1) / 2, or (g + 1) / 2 (S - 1) with ``align_corners``, for an axis of length S::
 
         out[n, c, i, j] = sum over taps k, l of  w_k(p_y) w_l(p_x) input[n, c, pad(k), pad(l)]
+
+    and for volumes with taps along z too.
 
     ``bilinear`` and ``nearest`` pad the coordinate, ``bicubic`` (Keys, a = -0.75) each of its 16 taps. ``nearest``
     rounds halves to even. Border and reflection end with a clamp to [0, S - 1].
@@ -91,8 +94,7 @@ def grid_sample(
     array([[[[0.  , 4.35]]]])
     """
     spec = _spec(mode, padding_mode, _corners(align_corners))
-    check_planar("input", input)
-    check_planar("grid", grid)
+    _check_axes(input, mode)
     check_same_dtype(input=input, grid=grid)
     return sampling.sample(spec, input, grid)
 
@@ -106,11 +108,11 @@ def grid_sample_backward(
     align_corners: bool | None = None,
     output_mask: Sequence[bool] = (True, True),
 ) -> tuple[Any, Any]:
-    """Compute the gradients of :func:`grid_sample`, as ``aten::grid_sampler_2d_backward`` does.
+    """Compute the gradients of :func:`grid_sample`, as ``aten::grid_sampler_2d_backward`` and ``_3d_`` do.
 
     Parameters
     ----------
-    grad_output : array, (N, C, H_out, W_out), of input's dtype
+    grad_output : array, (N, C, H_out, W_out) or (N, C, D_out, H_out, W_out), of input's dtype
         Gradient with respect to the output.
     input, grid, mode, padding_mode, align_corners
         As in :func:`grid_sample`.
@@ -119,9 +121,9 @@ def grid_sample_backward(
 
     Returns
     -------
-    grad_input : array, (N, C, H, W), or None
-    grad_grid : array, (N, H_out, W_out, 2), or None
-        With respect to normalised coordinates, last axis (x, y).
+    grad_input : array like input, or None
+    grad_grid : array like grid, or None
+        With respect to normalised coordinates, last axis (x, y) or (x, y, z).
 
     Raises
     ------
@@ -155,9 +157,7 @@ def grid_sample_backward(
     10.0
     """
     spec = _spec(mode, padding_mode, _corners(align_corners))
-    check_planar("input", input)
-    check_planar("grid", grid)
-    check_planar("grad_output", grad_output)
+    _check_axes(input, mode)
     check_same_dtype(grad_output=grad_output, input=input, grid=grid)
     targets: tuple[GradientTarget, ...] = ("x", "grid")
     wrt = tuple(target for target, wanted in zip(targets, output_mask, strict=True) if wanted)
@@ -251,31 +251,30 @@ def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = No
 
     Parameters
     ----------
-    theta : array, (N, 2, 3), float16 | bfloat16 | float32 | float64
-        One matrix per image. Rows give x and y of the source; columns multiply x, y and 1 of the output.
-    size : sequence of int, (N, C, H, W)
-        Shape of the output image.
+    theta : array, (N, 2, 3) or (N, 3, 4), float16 | bfloat16 | float32 | float64
+        One matrix per image or volume. Rows give x, y (and z) of the source; columns multiply x, y, (z,) 1 of the
+        output.
+    size : sequence of int, (N, C, H, W) or (N, C, D, H, W)
+        Shape of the output image or volume.
     align_corners : bool, optional
         True: -1 and 1 are the centres of the corner pixels, False: their outer edges. None warns and means False,
         as in PyTorch.
 
     Returns
     -------
-    array, (N, H, W, 2), of theta's dtype
-        Normalised coordinates, last axis (x, y).
+    array, (N, H, W, 2) or (N, D, H, W, 3), of theta's dtype
+        Normalised coordinates, last axis (x, y) or (x, y, z).
 
     Raises
     ------
     ArgumentError
         If ``size`` is not positive.
     ShapeError
-        If ``theta`` is not (N, 2, 3) with the N of ``size``.
-    UnsupportedError
-        For 3-D transforms.
+        If ``size`` does not have 4 or 5 numbers, or ``theta`` is not (N, 2, 3) or (N, 3, 4) with the N of ``size``.
 
     Notes
     -----
-    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
+    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
     ``align_corners``; an axis of length 1 then has coordinate 0.
 
     ========================  =============================================================
@@ -298,7 +297,6 @@ def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = No
            [ 0.5,  0. ]])
     """
     shape = output_size(size)
-    check_planar("theta", theta, rank=3)
     return sampling.affine_grid(theta, shape, _corners(align_corners), singleton=AFFINE_SINGLETON)
 
 
@@ -307,24 +305,24 @@ def affine_grid_backward(grad_output: Any, size: Sequence[int], align_corners: b
 
     Parameters
     ----------
-    grad_output : array, (N, H, W, 2), float16 | bfloat16 | float32 | float64
+    grad_output : array, (N, H, W, 2) or (N, D, H, W, 3), float16 | bfloat16 | float32 | float64
         Gradient with respect to the grid.
     size, align_corners
         As in :func:`affine_grid`.
 
     Returns
     -------
-    array, (N, 2, 3), of grad_output's dtype
+    array, (N, 2, 3) or (N, 3, 4), of grad_output's dtype
         Gradient with respect to theta.
 
     Raises
     ------
-    ArgumentError, ShapeError, UnsupportedError
-        As :func:`affine_grid`; also if ``grad_output`` is not (N, H, W, 2).
+    ArgumentError, ShapeError
+        As :func:`affine_grid`; also if ``grad_output`` is not the grid of ``size``.
 
     Notes
     -----
-    grad_theta[n, a] = sum over i, j of grad_output[n, i, j, a] (x_j, y_i, 1).
+    grad_theta[n, a] = sum over i, j of grad_output[n, i, j, a] (x_j, y_i, 1), with z for volumes.
 
     ================================  ======================
     Same as                           with
@@ -344,7 +342,6 @@ def affine_grid_backward(grad_output: Any, size: Sequence[int], align_corners: b
             [0., 0., 2.]]])
     """
     shape = output_size(size)
-    check_planar("grad_output", grad_output)
     return sampling.affine_grid_backward(grad_output, shape, _corners(align_corners), singleton=AFFINE_SINGLETON)
 
 
@@ -354,6 +351,11 @@ def _corners(align_corners: bool | None) -> bool:
             "align_corners was left out and means False, as in PyTorch since 1.3; say which you want", stacklevel=3
         )
     return bool(align_corners)
+
+
+def _check_axes(array: Any, mode: str) -> None:
+    if check_axes("input", array, (4, 5)) == 3 and mode == "bicubic":
+        raise UnsupportedError("mode 'bicubic' is for images, 4-D input, alone in PyTorch; got 5-D input.")
 
 
 def _spec(mode: str, padding_mode: str, align_corners: bool) -> GridSampleSpec:

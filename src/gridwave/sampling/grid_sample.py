@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 def _empty_output(x: Array, grid: Array, channels_last: bool) -> Array:
     """Allocate what ``x`` sampled by ``grid`` needs; for arrays of a wrong rank anything, since core refuses them."""
-    try:
-        n, c, _, w_in = x.shape
-        _, h, w, _ = grid.shape
-    except ValueError:
+    rank = x.ndim
+    if rank not in (3, 4, 5) or grid.ndim != rank:
         return np.empty((0,), x.dtype)
+    shape, points = x.shape, grid.shape[1:-1]
     if channels_last:
-        return empty((n, h, w, w_in), x.dtype)
-    if c > 1:
+        return empty((shape[0], *points, shape[-1]), x.dtype)
+    if shape[1] > 1:
         strides = x.strides
-        if strides[1] == x.itemsize and strides[3] != x.itemsize:
-            # NCHW order over channels-last memory (torch's channels_last): the output is laid out alike.
-            return empty((n, h, w, c), x.dtype).transpose(0, 3, 1, 2)
-    return empty((n, c, h, w), x.dtype)
+        if strides[1] == x.itemsize and strides[-1] != x.itemsize:
+            # Channels second over channels-last memory (torch's channels_last): the output is laid out alike.
+            memory = empty((shape[0], *points, shape[1]), x.dtype)
+            return memory.transpose(0, rank - 1, *range(1, rank - 1))
+    return empty((*shape[:2], *points), x.dtype)
 
 
 def _sample(codes: _core.GridSampleSpec, x: Any, grid: Any, out: Any) -> Any:

@@ -38,7 +38,6 @@ def coordinate_dtype(grid: NDArray[Any]) -> Any:
 
 def run_torch_sample(case: Case, arrays: Arrays) -> Arrays:
     """Call like.torch.grid_sample."""
-    _planar(arrays["x"])
     return {"y": like.torch.grid_sample(arrays["x"], arrays["grid"], **case["kwargs"])}
 
 
@@ -53,14 +52,12 @@ def run_torch_gradient(case: Case, arrays: Arrays) -> Arrays:
 
 def run_onnx_sample(case: Case, arrays: Arrays) -> Arrays:
     """Call GridSample as ONNX or ONNX Runtime has it."""
-    _planar(arrays["X"])
     return {"Y": ONNX[case["peer"]].GridSample(arrays["X"], arrays["grid"], opset=_opset(case), **case["kwargs"])}
 
 
 def run_torch_affine(case: Case, arrays: Arrays) -> Arrays:
     """Call like.torch.affine_grid and its backward."""
     kwargs = case["kwargs"]
-    _planar_size(kwargs["size"])
     return {
         "grid": like.torch.affine_grid(arrays["theta"], **kwargs),
         "grad_theta": like.torch.affine_grid_backward(arrays["grad_output"], **kwargs),
@@ -69,7 +66,6 @@ def run_torch_affine(case: Case, arrays: Arrays) -> Arrays:
 
 def run_onnx_affine(case: Case, arrays: Arrays) -> Arrays:
     """Call AffineGrid as ONNX or ONNX Runtime has it."""
-    _planar_size(arrays["size"])
     operator = ONNX[case["peer"]].AffineGrid
     return {"Y": operator(arrays["theta"], arrays["size"], opset=_opset(case), **case["kwargs"])}
 
@@ -77,7 +73,6 @@ def run_onnx_affine(case: Case, arrays: Arrays) -> Arrays:
 def twin_sample(case: Case, arrays: Arrays) -> dict[str, Truth]:
     """Compute the output of grid_sample in float64."""
     name, x = ("y", arrays["x"]) if "x" in arrays else ("Y", arrays["X"])
-    _planar(x)
     grid, dtype = arrays["grid"], coordinate_dtype(arrays["grid"])
     value, size = (
         reference.grid_sample(x, grid, spec_of(case), coordinate_dtype=dtype, absolute=absolute)
@@ -101,20 +96,19 @@ def twin_gradient(case: Case, arrays: Arrays) -> dict[str, Truth]:
 def twin_affine(case: Case, arrays: Arrays) -> dict[str, Truth]:
     """Compute the grid, and for PyTorch the gradient of theta, in float64."""
     size = [int(v) for v in case["kwargs"].get("size", arrays.get("size"))]
-    _planar_size(size)
     singleton = SINGLETON[CONVENTIONS[case["peer"]].AFFINE_SINGLETON]
     base = base_grid(size[2:], bool(case["kwargs"]["align_corners"]), singleton)
     theta = arrays["theta"].astype(np.float64)
 
     def grid(b: Any, t: Any) -> NDArray[np.float64]:
-        return np.einsum("hwj,nij->nhwi", b, t)
+        return np.einsum("...j,nij->n...i", b, t)
 
     if case["peer"] != "torch":
         return {"Y": _truth(grid(base, theta), grid(np.abs(base), np.abs(theta)))}
     grad = arrays["grad_output"].astype(np.float64)
 
     def grad_theta(g: Any, b: Any) -> NDArray[np.float64]:
-        return np.einsum("nhwi,hwj->nij", g, b)
+        return np.einsum("npi,pj->nij", g.reshape(len(g), -1, g.shape[-1]), b.reshape(-1, b.shape[-1]))
 
     return {
         "grid": _truth(grid(base, theta), grid(np.abs(base), np.abs(theta))),
@@ -132,12 +126,7 @@ def _opset(case: Case) -> int:
 
 def _planar(x: NDArray[Any]) -> None:
     if x.ndim != 4:
-        raise NotImplementedError("grid_sample with other than two spatial axes")
-
-
-def _planar_size(size: Any) -> None:
-    if len(size) != 4:
-        raise NotImplementedError("affine_grid with other than two spatial axes")
+        raise NotImplementedError("gradients of grid_sample with other than two spatial axes")
 
 
 FUNCTIONAL = "torch.nn.functional"
