@@ -321,9 +321,7 @@ def test_shapes_that_do_not_fit(name: str) -> None:
     def call(x: Any, grid: Any) -> Any:
         return sample(name, x, grid, "bilinear", "zeros", False)
 
-    with pytest.raises(UnsupportedError, match="One and three spatial axes are not available yet"):
-        call(np.zeros((1, 1, 2, 2, 2), np.float32), np.zeros((1, 1, 1, 1, 3), np.float32))
-    with pytest.raises(ShapeError, match="must have 4 axes"):
+    with pytest.raises(ShapeError, match=r"must have .*4.* axes"):
         call(np.zeros((2, 2), np.float32), grid)
     for wrong in (grid[:1], grid[..., :1]):
         with pytest.raises(ShapeError):
@@ -357,8 +355,10 @@ def test_dtypes_that_do_not_fit() -> None:
 def test_affine_sizes_that_do_not_fit() -> None:
     theta = np.zeros((2, 2, 3), np.float32)
     for size, error in {
-        (2, 1, 2, 2, 2): UnsupportedError,
+        (2, 1, 2, 2, 2): ShapeError,
         (2, 1): ShapeError,
+        (2, 1, 2): ShapeError,
+        (2, 1, 2, 2, 2, 2): ShapeError,
         (2, 1, 0, 2): ArgumentError,
         (3, 1, 2, 2): ShapeError,
     }.items():

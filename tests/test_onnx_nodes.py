@@ -1,4 +1,4 @@
-"""The GridSample and AffineGrid node tests of the installed onnx package, 2-D ones; 3-D ones are not available yet."""
+"""The GridSample and AffineGrid node tests of the installed onnx package."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ GRID_SAMPLE = node_tests("gridsample", "GridSample")
 AFFINE_GRID = node_tests("affinegrid", "AffineGrid")
 
 
-def planar(tests: list[Node], last: int) -> list[Any]:
-    return [pytest.param(t, id=t[0]) for t in tests if t[3][0].shape[-1] == last or (last == 0 and t[2][0].ndim == 4)]
+def named(tests: list[Node]) -> list[Any]:
+    return [pytest.param(t, id=t[0]) for t in tests]
 
 
-@pytest.mark.parametrize("test", planar(GRID_SAMPLE, 0))
+@pytest.mark.parametrize("test", named(GRID_SAMPLE))
 @pytest.mark.parametrize("operator", [like.onnx.GridSample, like.onnxruntime.GridSample], ids=["onnx", "onnxruntime"])
 def test_grid_sample(operator: Any, test: Node) -> None:
     _, node, (x, grid), (expected,) = test
@@ -56,7 +56,7 @@ def test_grid_sample(operator: Any, test: Node) -> None:
     np.testing.assert_allclose(y, expected, rtol=1e-3, atol=1e-7)
 
 
-@pytest.mark.parametrize("test", planar(AFFINE_GRID, 2))
+@pytest.mark.parametrize("test", named(AFFINE_GRID))
 @pytest.mark.parametrize("operator", [like.onnx.AffineGrid, like.onnxruntime.AffineGrid], ids=["onnx", "onnxruntime"])
 def test_affine_grid(operator: Any, test: Node) -> None:
     _, node, (theta, size), (expected,) = test
@@ -66,7 +66,8 @@ def test_affine_grid(operator: Any, test: Node) -> None:
 
 
 def test_none_is_forgotten() -> None:
-    """18 GridSample tests, 4 of them volumetric; 4 AffineGrid tests or more, half of them 2-D."""
+    """18 GridSample tests, 4 of them volumetric; 8 AffineGrid tests, half of them of volumes."""
     assert len(GRID_SAMPLE) == 18
-    assert len(planar(GRID_SAMPLE, 0)) == 14
-    assert len(planar(AFFINE_GRID, 2)) >= 2
+    assert sum(x.ndim == 5 for _, _, (x, _), _ in GRID_SAMPLE) == 4
+    assert len({name.removesuffix("_expanded") for name, *_ in AFFINE_GRID}) >= 4
+    assert {theta.shape[1] for _, _, (theta, _), _ in AFFINE_GRID} == {2, 3}

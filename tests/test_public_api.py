@@ -101,7 +101,7 @@ LITERALS = {name: get_args(value) for name, value in vars(modes).items() if get_
 
 def test_every_literal_is_known_here() -> None:
     operators = {"SamplingMode", "PaddingMode", "Layout", "GradientTarget", "DoubleGradientTarget"}
-    assert set(LITERALS) == operators | {"NearestRounding", "PadOrder", "CubicPadding", "NonFinite"}
+    assert set(LITERALS) == operators | {"NearestRounding", "PadOrder", "CubicPadding", "NonFinite", "Singleton"}
 
 
 @pytest.mark.parametrize(

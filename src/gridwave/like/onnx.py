@@ -28,9 +28,9 @@ def GridSample(  # noqa: N802
 
     Parameters
     ----------
-    X : array, (N, C, W), (N, C, H, W) or (N, C, D, H, W), float16 | bfloat16 | float32 | float64 | uint8 | int8 | uint16
-        The data; before opset 20 images alone. Integers are sampled in floating point, rounded half to even and
-        saturated.
+    X : array, (N, C, W), (N, C, H, W) or (N, C, D, H, W)
+        float16, bfloat16, float32, float64, uint8, int8 or uint16. Before opset 20 images alone. Integers are sampled
+        in floating point, rounded half to even and saturated.
     grid : array, (N, W_out, 1), (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3), floating point
         Normalised coordinates; the last axis is (x,), (x, y) or (x, y, z): x runs along W, y along H, y growing
         downwards, z along D. Origin and unit: see ``align_corners``.
@@ -113,7 +113,8 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
     Returns
     -------
     array, (N, H, W, 2) or (N, D, H, W, 3), of theta's dtype
-        Normalised coordinates, last axis (x, y) or (x, y, z). The reference evaluator returns float32 whatever theta is.
+        Normalised coordinates, last axis (x, y) or (x, y, z). The reference evaluator returns float32 whatever theta
+        is.
 
     Raises
     ------
@@ -126,8 +127,8 @@ def AffineGrid(theta: Any, size: Iterable[int], *, align_corners: int = 0, opset
 
     Notes
     -----
-    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
-    ``align_corners``; an axis of length 1 then has coordinate -1.
+    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where
+    x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with ``align_corners``; an axis of length 1 then has coordinate -1.
 
     ===============================  ================================================================
     Same as                          with
@@ -174,7 +175,7 @@ def check_spatial(opset: int) -> None:
     """Raise unless GridSample at ``opset`` takes other data than images."""
     if opset < SPATIAL_OPSET:
         raise UnsupportedError(
-            f"X must have 4 axes, (N, C, H, W), before opset {SPATIAL_OPSET}; got opset {opset}: GridSample-16 is for images."
+            f"X must have 4 axes, (N, C, H, W), before opset {SPATIAL_OPSET}; got opset {opset}, for images alone."
         )
 
 

@@ -12,7 +12,7 @@ from gridwave import sampling
 from gridwave.conventions.spec import GridSampleSpec
 from gridwave.conventions.torch import AFFINE_SINGLETON, GRID_SAMPLE
 from gridwave.errors import UnsupportedError
-from gridwave.like._inputs import check_axes, check_planar, check_same_dtype, output_size
+from gridwave.like._inputs import check_axes, check_same_dtype, output_size
 from gridwave.modes import DoubleGradientTarget, GradientTarget, PaddingMode, SamplingMode, parse
 
 
@@ -233,8 +233,7 @@ def grid_sample_double_backward(
     given = {"grad_grad_input": grad_grad_input, "grad_grad_grid": grad_grad_grid}
     arrays = {name: array for name, array in given.items() if array is not None}
     arrays |= {"grad_output": grad_output, "input": input, "grid": grid}
-    for name, array in arrays.items():
-        check_planar(name, array)
+    _check_axes(input, mode)
     check_same_dtype(**arrays)
     targets: tuple[DoubleGradientTarget, ...] = ("grad_output", "x", "grid")
     wrt = tuple(target for target, wanted in zip(targets, output_mask, strict=True) if wanted)
@@ -274,8 +273,8 @@ def affine_grid(theta: Any, size: Sequence[int], align_corners: bool | None = No
 
     Notes
     -----
-    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with
-    ``align_corners``; an axis of length 1 then has coordinate 0.
+    grid[n, i, j] = theta[n] @ (x_j, y_i, 1), and grid[n, d, i, j] = theta[n] @ (x_j, y_i, z_d, 1), where
+    x_j = (2 j + 1) / W - 1, or 2 j / (W - 1) - 1 with ``align_corners``; an axis of length 1 then has coordinate 0.
 
     ========================  =============================================================
     Same as                   with

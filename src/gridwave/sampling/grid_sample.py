@@ -72,32 +72,35 @@ def grid_sample(
     layout: Layout = "NCHW",
     out: Any = None,
 ) -> Any:
-    """Sample an image at the points of a grid.
+    """Sample an image, a volume or a signal at the points of a grid.
 
     Parameters
     ----------
     x : array, (N, C, H, W), or (N, H, W, C) with ``layout="NHWC"``
-        float16, bfloat16, float32, float64, uint8, int8 or uint16. Any strides; never changed.
-    grid : array, (N, H_out, W_out, 2)
-        Where to sample, last axis (x, y): x along W, y along H, growing to the right and downwards. -1 and 1 are the
+        float16, bfloat16, float32, float64, uint8, int8 or uint16. Any strides; never changed. A volume has 5 axes,
+        (N, C, D, H, W) or (N, D, H, W, C), a signal 3, (N, C, W) or (N, W, C).
+    grid : array, (N, H_out, W_out, 2), for volumes (N, D_out, H_out, W_out, 3), for signals (N, W_out, 1)
+        Where to sample, last axis (x, y), (x, y, z) or (x,): x along W, y along H, z along D, growing to the right,
+        downwards and with the plane's number. -1 and 1 are the
         outer edges of the corner pixels, or their centres with ``align_corners``. Of the dtype of ``x``; float16 and
         bfloat16 ``x`` may have a float32 grid, integer ``x`` any float grid. One grid broadcast over the batch
         (``numpy.broadcast_to``) is read once.
     mode : {"bilinear", "nearest", "bicubic"}
-        ``nearest`` takes the even pixel half-way between two; ``bicubic`` is Keys' with a = -0.75.
+        ``nearest`` takes the even pixel half-way between two; ``bicubic`` is Keys' with a = -0.75. For volumes and
+        signals ``bilinear`` is linear and ``bicubic`` cubic along every axis.
     padding_mode : {"zeros", "border", "reflection"}
         What lies outside ``x``: 0; the nearest edge pixel; the mirror image, about the outer edges of the edge pixels,
         or about their centres with ``align_corners``.
     align_corners : bool
         What -1 and 1 mean, see ``grid``. False by default, as in PyTorch since 1.3 and in ONNX.
     layout : {"NCHW", "NHWC"}
-        Axis order of ``x`` and of the result.
+        Axis order of ``x`` and of the result, for volumes and signals too: channels second, or last.
     out : array, optional
         Where to write: of the result's shape and dtype, any strides, not overlapping ``x`` or ``grid``.
 
     Returns
     -------
-    array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``
+    array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``; of the rank of ``x``
         Of the dtype and kind of ``x``, or ``out`` itself. An NCHW array that lies channels-last in memory gives a
         result that does too.
 
@@ -120,9 +123,10 @@ def grid_sample(
         p = (g + 1) / 2 (S - 1)          align_corners=True
 
     computed in float32 (float64 for a float64 grid) in that order. Bilinear and nearest pad the coordinate, then
-    sample; bicubic pads each of its 16 taps. Bilinear weights the four pixels around p by ``(1 - |px - i|)(1 - |py -
-    j|)``; a pixel outside counts as 0 with ``zeros`` padding, so values fade over the outermost half pixel. float16,
-    bfloat16 and integers are computed in float32 with one rounding at the end, half to even, integers saturated.
+    sample; bicubic pads each of its 16 taps (64 for volumes, 4 for signals). Bilinear weights the four pixels around p
+    by ``(1 - |px - i|)(1 - |py - j|)``, volumes the eight voxels with a third factor; what lies outside counts as 0
+    with ``zeros`` padding, so values fade over the outermost half pixel. float16, bfloat16 and integers are computed
+    in float32 with one rounding at the end, half to even, integers saturated.
 
     A NaN, infinite or huge coordinate gives 0 with ``zeros``; with ``border`` it is clamped, with ``reflection``
     clamped after reflecting, and NaN counts as 0. A NaN or infinite pixel reaches exactly the points it has a part in.
@@ -132,7 +136,8 @@ def grid_sample(
     Same as             difference
     ==================  ==========================================================================================
     torch               ``F.grid_sample(x, grid, mode, padding_mode, align_corners)``: float16 and bfloat16 on its
-                        CPU compute coordinates in 16 bits and read out of bounds past 32768 elements
+                        CPU compute coordinates in 16 bits and read out of bounds past 32768 elements; it takes no
+                        signals, and bicubic for images alone
     ONNX                ``GridSample``-16: the same names; -20, -22: ``linear``, ``nearest``, ``cubic``. See
                         :mod:`gridwave.like.onnx` for nearest with reflection and cubic with border
     Paddle, MindSpore   ``F.grid_sample``: ``align_corners=True`` is the default

@@ -33,9 +33,13 @@ void check_volume_inputs(const gw_grid_sample_spec& spec, const gw_tensor& x, co
   check_tensor("grid", grid, false);
   const int axes = x.rank - 2;
   const char* wanted = axes == 1 ? "(N, W_out, 1), last axis (x,)" : "(N, D_out, H_out, W_out, 3), last axis (x, y, z)";
-  if (grid.rank != x.rank || grid.shape[grid.rank - 1] != axes)
+  if (grid.rank != x.rank)
+    fail(GW_ERROR_SHAPE, "grid must have shape %s, since x has %d axes, %s; got grid %s for x %s%s", wanted, x.rank,
+         axes_text(spec, x.rank), shape_text(grid).c_str(), shape_text(x).c_str(),
+         grid.rank == 4 && x.rank == 3 ? ": one image needs an axis for the batch" : "");
+  if (grid.shape[grid.rank - 1] != axes)
     fail(GW_ERROR_SHAPE, "grid must have shape %s, to sample a %d-D x; got %s%s", wanted, x.rank, shape_text(grid).c_str(),
-         axes == 3 && grid.rank == x.rank && grid.shape[1] == 3 ? ": move the axis of length 3 to the end" : "");
+         axes == 3 && grid.shape[1] == 3 ? ": move the axis of length 3 to the end" : "");
   if (grid.shape[0] != x.shape[0])
     fail(GW_ERROR_SHAPE, "grid must have the batch size of x; got grid %s for x %s: broadcast one grid over the batch with numpy.broadcast_to",
          shape_text(grid).c_str(), shape_text(x).c_str());

@@ -170,7 +170,7 @@ gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_give
   const VolumeKernels& k = kernels().volume;
   const double cost = value_cost(job) * (double)job.points() * (double)job.batches * (double)job.channels;
   const bool double_coordinates = grid.dtype == GW_FLOAT64 && x.dtype != GW_FLOAT64;
-  const bool by_definition = double_coordinates || job.wide;
+  bool by_definition = double_coordinates || job.wide;
   // The memory decides which kernel runs, not the axis order.
   const bool interleaved = !by_definition && x.shape[1] > 1 && x.stride[1] == 1 && !(x.stride[4] == 1 && x.shape[4] > 1);
   const Blocks blocks(job);
@@ -178,7 +178,10 @@ gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_give
 
   Scratch<char> x_copy, out_copy;
   const auto copy_of = [](const gw_tensor& t) { return scratch<char>((size_t)(element_count(t) * type_size(t.dtype))); };
-  if (!by_definition && !interleaved && !packed && x.stride[4] != 1 && x.shape[4] > 1) {
+  const bool rows = x.stride[4] == 1 || x.shape[4] == 1;
+  if (!by_definition && !interleaved && !packed && !rows && job.voxels() / 16 > job.points()) {
+    by_definition = true;  // a copy would take longer
+  } else if (!by_definition && !interleaved && !packed && !rows) {
     x_copy = copy_of(x);
     const gw_tensor copy = dense(x, false, x_copy.get());
     copy_tensor(x, copy);
@@ -195,7 +198,7 @@ gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_give
   job.o_c = to.stride[1];
   job.o_p = interleaved ? job.channels : 1;
   const Outcome outcome = packed ? run_packed(job, blocks, cost)
-                                 : run_tiles(job, by_definition || job.wide ? k.exact[job.x_type][double_coordinates]
+                                 : run_tiles(job, by_definition ? k.exact[job.x_type][double_coordinates]
                                                   : interleaved             ? k.interleaved[spec.mode][job.x_type]
                                                                             : k.planar[spec.mode][job.x_type],
                                              cost);
