@@ -12,6 +12,7 @@
 #include <string>
 
 #include "calls.hpp"
+#include "double_calls.hpp"
 
 namespace {
 
@@ -143,6 +144,24 @@ void affine_call(Random& random) {
   gw_affine_grid_backward(nullptr, 0, 0, back.tensor());
 }
 
+void double_call(Random& random) {
+  const gw_grid_sample_spec spec = some_spec(random);
+  const Pair types = pairs[random.below(6)];  // floats
+  if (random.one_in(3)) {
+    const Sizes z = {1 + random.below(2), 1 + random.below(20), 1 + random.below(5), 1 + random.below(5), 1 + random.below(4), 1 + random.below(4)};
+    if (!wrong_double_call(spec, types, z, random)) ++failures, std::fprintf(stderr, "a wrong second gradient was taken, or wrote\n");
+    ++refused;
+    return;
+  }
+  const Sizes z = {random.one_in(20) ? 0 : 1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)),
+                   length(random), length(random)};
+  const DoubleCall call = {spec, types, z, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
+                           some_lies(random), some_lies(random), some_lies(random), random.one_in(2), random.one_in(10)};
+  if (random.one_in(3)) gw_set_local_num_threads(static_cast<int32_t>(1 + random.below(5)));
+  call.run(random.bits());
+  ++good;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -162,10 +181,11 @@ int main(int count, char** arguments) {
   for (; calls < most_calls && failures == 0; ++calls) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
     Random random(seed + static_cast<uint64_t>(calls) * 0x9e3779b97f4a7c15u);
-    const int64_t kind = random.below(10);
+    const int64_t kind = random.below(12);
     if (kind < 6) right_call(random);
     else if (kind < 9) wrong_call(random);
-    else affine_call(random);
+    else if (kind < 10) affine_call(random);
+    else double_call(random);
     if (failures) std::fprintf(stderr, "call %lld of seed %llu\n", static_cast<long long>(calls), static_cast<unsigned long long>(seed));
   }
   std::printf("%lld calls: %lld judged, %lld refused, %d failures\n", static_cast<long long>(calls), static_cast<long long>(good),
