@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from gridwave.demo import flow, photograph, registration, scene
 from gridwave.errors import ArgumentError
+from gridwave.pictures.place import check_writable, replacing
 
 SUFFIXES = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 """What the picture can be written as."""
@@ -64,7 +64,7 @@ def run(
     if long_side < SHORTEST_LONG_SIDE:
         raise ArgumentError(f"long_side must be at least {SHORTEST_LONG_SIDE} pixels; got {long_side}")
     path = photograph.default_photograph() if image is None else Path(image)
-    _check_writable(output, path)
+    check_writable(output, SUFFIXES, [path], "the photograph")
     progress(f"photograph: {path}")
     photo = photograph.load(path, long_side, progress)
     progress(f"  {photo.shape[2]} x {photo.shape[3]} pixels (height x width)")
@@ -112,42 +112,8 @@ def _register(photo: NDArray[np.float32], progress: Callable[[str], None]) -> re
     return result
 
 
-def _check_writable(output: Path, image: Path) -> None:
-    """Raise now rather than after the work if the picture cannot be written."""
-    if output.suffix.lower() not in SUFFIXES:
-        raise ArgumentError(f"output must end in one of {', '.join(SUFFIXES)}; got {output}")
-    if output.is_dir():
-        raise ArgumentError(f"output must be a file; {output} is a folder")
-    if output.exists() and image.exists() and output.samefile(image):
-        raise ArgumentError(f"output must not be the photograph itself; both are {output}")
-    part = _part(output)
-    try:
-        part.open("xb").close()
-        part.unlink()
-        if output.exists() and not os.access(output, os.W_OK):
-            raise PermissionError("the file there may not be replaced")
-    except OSError as error:
-        raise _unwritable(output, error) from error
-
-
 def _write(pixels: NDArray[np.uint8], output: Path) -> None:
-    """Write the picture beside its place and move it there, so that a failure leaves no half of it."""
     from PIL import Image
 
-    part = _part(output)
-    try:
+    with replacing(output) as part:
         Image.fromarray(pixels).save(part, format=SUFFIXES[output.suffix.lower()], quality=92)
-        part.replace(output.resolve())
-    except OSError as error:
-        raise _unwritable(output, error) from error
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _unwritable(output: Path, error: OSError) -> ArgumentError:
-    return ArgumentError(f"output must be a place that can be written; {output}: {error.strerror or error}")
-
-
-def _part(output: Path) -> Path:
-    target = output.resolve()
-    return target.with_name(f".{target.name[:100]}.{os.getpid()}.part")
