@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from gridwave import demo
-from gridwave.demo import flow, homography, photograph, registration, scene, steps
+from gridwave.demo import flow, homography, photograph, registration, scene, steps, volume
 from gridwave.errors import ArgumentError, FileFormatError, GridwaveError
 
 
@@ -56,6 +56,8 @@ def test_run_on_a_small_picture_writes_one_png(small: Path, tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["out.png"]
     text = "\n".join(lines)
     assert "mean corner error" in text
+    assert "4  a volume, turned in space" in text
+    assert "turned minus the phantom itself" in text
     assert "not registered" not in text
     assert "s in all" in text
 
@@ -66,7 +68,7 @@ def test_run_on_the_default_photograph(tmp_path: Path) -> None:
     assert lines[0].endswith("grace_hopper.jpg")
     assert "reduced from 512 x 600" in lines[1]
     with Image.open(tmp_path / "out.png") as picture:
-        assert picture.size == (1686, 1404)
+        assert picture.size == (1686, 1836)
 
 
 def test_run_gives_the_same_picture_twice(small: Path, tmp_path: Path) -> None:
@@ -138,6 +140,31 @@ def test_constant_flow_shifts_by_whole_pixels() -> None:
     shift = np.zeros((1, 2, 4, 5), np.float32)
     shift[:, 0] = 1
     np.testing.assert_allclose(flow.sample(picture, shift)[..., :-1], picture[..., 1:], atol=1e-4)
+
+
+# --- the volume
+
+
+def test_turned_volume_is_the_turned_phantom() -> None:
+    result = volume.turn(1.2)
+    assert result.before.shape == result.after.shape == result.truth.shape
+    assert 0 < 255 * result.error < 1.5
+    assert result.nearest > 3 * result.error
+    # It did turn, and about the right axes: the slice before is nothing like the slice after, nor are other turns.
+    assert 255 * np.abs(result.before - result.after).max() > 100
+    middle = result.middle
+    for wrong in (volume.rotation(*volume.ANGLES).T, volume.rotation(*volume.ANGLES[::-1])):
+        size: tuple[int, int, int] = result.before.shape[2:]  # type: ignore[assignment]
+        other = volume.phantom(volume.voxel_centres(size) @ wrong.T.astype(np.float32), size[0] / 2)
+        assert 255 * np.sqrt(((other - result.after)[0, 0, middle] ** 2).mean()) > 10
+
+
+def test_rotation_turns_x_first() -> None:
+    np.testing.assert_allclose(volume.rotation(90, 0, 0) @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(volume.rotation(90, 0, 90) @ [0, 1, 0], [0, 0, 1], atol=1e-15)
+    np.testing.assert_allclose(volume.rotation(0, 0, 90) @ [1, 0, 0], [0, 1, 0], atol=1e-15)
+    turned = volume.rotation(*volume.ANGLES)
+    np.testing.assert_allclose(turned @ turned.T, np.eye(3), atol=1e-15)
 
 
 # --- homographies

@@ -37,7 +37,15 @@ SHAPES = [
     ((3, 5), (2, 7), (3, 90)), ((1, 37), (5, 3), (20, 20)), ((1, 10), (40, 31), (3, 4)), ((2, 4), (30, 31), (5, 2)),
     ((1, 16), (6, 7), (1, 1)),
 ]  # fmt: skip
-SMALL = [((1, 2), (4, 5), (2, 3)), ((2, 1), (2, 3), (2, 2)), ((1, 5), (3, 1), (1, 4))]
+SIGNALS = [((2, 3), (11,), (300,)), ((1, 20), (6,), (13,)), ((1, 2), (1,), (5,)), ((1, 5), (90,), (3,))]
+VOLUMES = [
+    ((2, 3), (5, 6, 4), (3, 4, 5)), ((1, 20), (4, 3, 5), (5, 4, 20)), ((1, 2), (1, 6, 1), (2, 5, 4)),
+    ((1, 5), (12, 11, 13), (1, 2, 3)),
+]  # fmt: skip
+SMALL = [
+    ((1, 2), (4, 5), (2, 3)), ((2, 1), (2, 3), (2, 2)), ((1, 5), (3, 1), (1, 4)), ((2, 2), (5,), (4,)),
+    ((1, 2), (3, 2, 4), (1, 2, 2)),
+]  # fmt: skip
 
 
 def eps(dtype: Any) -> float:
@@ -137,7 +145,7 @@ def check_twin(case: Any, shape: Any, double: Double = gw.grid_sample_double_bac
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES + SIGNALS + VOLUMES, ids=str)
 def test_equals_the_twin(shape: Any, case: Any) -> None:
     check_twin(case, shape)
 
@@ -157,7 +165,10 @@ def check_differences(case: Any, shape: Any, double: Double = gw.grid_sample_dou
     v, u = v + 0.1, u - 0.1
 
     def first(go: Array, x: Array, grid: Array) -> float:
-        grad_x, grad_grid = gw.grid_sample_backward(go, x, grid, mode, padding, corners)
+        if x.ndim == 4:
+            grad_x, grad_grid = gw.grid_sample_backward(go, x, grid, mode, padding, corners)
+        else:
+            grad_x, grad_grid = reference.grid_sample_backward(go, x, grid, spec_of(*case))
         return float(np.sum(v * grad_x) + np.sum(u * grad_grid))
 
     ours = double(v, u, go, x, grid, mode, padding, corners)
@@ -264,22 +275,24 @@ def check_torch(case: Any, shape: Any, double: Double = gw.grid_sample_double_ba
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_equals_autograd_twice(case: Any) -> None:
-    for shape in SHAPES[:5]:
+    for shape in SHAPES[:5] + SIGNALS[:3] + VOLUMES[:3]:
         check_torch(case, shape)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_equals_torch_on_kinks_too(case: Any) -> None:
-    """PyTorch's own second gradient, with coordinates exactly on pixel centres, edges, mirrors and half-way."""
+@pytest.mark.parametrize("axes", [2, 3])
+def test_equals_torch_on_kinks_too(axes: int, case: Any) -> None:
+    """PyTorch's own second gradient, with coordinates exactly on centres, edges, mirrors and half-way."""
     torch = pytest.importorskip("torch", minversion="2.13")
-    corners, random = case[2], np.random.default_rng(15)
-    p = np.concatenate([np.arange(-12, 17) / 2, [-0.3, 0.3, 5.2, 9.9]])
-    width = 5 if corners else 4  # exact in the grid
-    grid = np.zeros((1, 1, len(p), 2))
-    grid[..., 0] = 2 * p / (width - 1) - 1 if corners else (2 * p + 1) / width - 1
-    grid[..., 1] = 0.1
-    v, x = random.standard_normal((2, 1, 2, 3, width))
-    u, go = random.standard_normal(grid.shape), random.standard_normal((1, 2, 1, len(p)))
+    if axes == 3 and case[0] == "bicubic":
+        return  # PyTorch has none
+    random = np.random.default_rng(15)
+    sizes = np.array((5, 3, 2)[:axes] if case[2] else (4, 8, 2)[:axes])  # lattices are exact in the grid
+    p = random.integers(-12, 17, (2, *(4, 5, 6)[:axes], axes)) / 2
+    p = np.where(random.random(p.shape) < 0.2, random.uniform(-3, 8, p.shape), p)
+    grid = 2 * p / (sizes[::-1] - 1) - 1 if case[2] else (2 * p + 1) / sizes[::-1] - 1
+    v, x = random.standard_normal((2, 2, 3, *sizes))
+    u, go = random.standard_normal(grid.shape), random.standard_normal((2, 3, *grid.shape[1:-1]))
     inputs = [torch.from_numpy(a).requires_grad_() for a in (go, x, grid)]
     y = torch.nn.functional.grid_sample(inputs[1], inputs[2], *case)
     grads = torch.autograd.grad(y, inputs[1:], inputs[0], create_graph=True)
@@ -288,7 +301,7 @@ def test_equals_torch_on_kinks_too(case: Any) -> None:
     ours = gw.grid_sample_double_backward(v, u, go, x, grid, *case)
     for a, b in zip(ours, theirs, strict=True):
         want = np.zeros(a.shape) if b is None else b.numpy()
-        np.testing.assert_allclose(a, want, rtol=0, atol=400 * eps(np.float64) * 16 * len(p))
+        np.testing.assert_allclose(a, want, rtol=0, atol=400 * eps(np.float64) * 64 * go.size)
 
 
 # --------------------------------------------------------------------------------------- the judges refuse wrong ones
@@ -375,7 +388,10 @@ def test_numbers_by_hand() -> None:
 
 @pytest.mark.parametrize(("mode", "padding"), list(itertools.product(MODES, PADDINGS)))
 def test_threads_change_no_bit(mode: Any, padding: Any) -> None:
-    for shape in (((1, 3), (90, 70), (64, 80)), ((2, 37), (33, 40), (64, 65)), ((5, 1), (20, 20), (90, 60))):
+    for shape in (
+        ((1, 3), (90, 70), (64, 80)), ((2, 37), (33, 40), (64, 65)), ((5, 1), (20, 20), (90, 60)),
+        ((1, 40), (800,), (900,)), ((2, 20), (9, 10, 11), (8, 12, 13)),
+    ):  # fmt: skip
         v, u, go, x, grid = (a.astype(np.float32) for a in make(shape, False, 4))
         for lay in (np.ascontiguousarray, channels_last):
             results = []
@@ -388,7 +404,7 @@ def test_threads_change_no_bit(mode: Any, padding: Any) -> None:
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_not_asked_for_is_not_given_and_changes_nothing(case: Any) -> None:
-    for shape in SHAPES:
+    for shape in SHAPES + SIGNALS + VOLUMES:
         v, u, go, x, grid = (a.astype(np.float32) for a in make(shape, case[2], 5))
         whole = gw.grid_sample_double_backward(v, u, go, x, grid, *case)
         names = ("grad_output", "x", "grid")
@@ -406,7 +422,7 @@ def test_what_is_not_asked_for_is_not_given_and_changes_nothing(case: Any) -> No
             lone = gw.grid_sample_double_backward(v, nothing, go, x, grid, *case)
             assert not lone[1].any()
             np.testing.assert_allclose(
-                lone[0], gw.grid_sample(v, grid, *case), rtol=0, atol=eps(np.float32) * 400 * np.abs(v).max()
+                lone[0], gw.grid_sample(v, grid, *case), rtol=0, atol=eps(np.float32) * 1600 * np.abs(v).max()
             )
         assert not any(a.any() for a in gw.grid_sample_double_backward(None, None, go, x, grid, *case))
 
@@ -550,7 +566,9 @@ V, U, GO, X, GRID = (a.astype(np.float32) for a in make(((2, 3), (5, 6), (4, 7))
         ({"grad_output": GO[:, :, :2]}, ShapeError, r"grad_output must have the shape of the output, \(2, 3, 4, 7\)"),
         ({"grad_output": GO.astype(float)}, DTypeError, "grad_output must have the dtype of the output, float32"),
         ({"grad_output": None}, DTypeError, "grad_output must be an array; got None"),
-        ({"x": X[0]}, ShapeError, "x must have"),
+        ({"x": X[0]}, ShapeError, "one image needs an axis for the batch"),
+        ({"x": X[0, 0]}, ShapeError, "x must have 4 axes"),
+        ({"x": X[..., None]}, ShapeError, r"grid must have shape \(N, D_out, H_out, W_out, 3\)"),
         ({"x": X[:, :, :0], "grad_grad_x": None}, ShapeError, "x must have a height and width of at least 1"),
         ({"x": X.astype(np.uint8), "grad_grad_x": None}, DTypeError, "x must be float16, bfloat16, float32 or float64"),
         ({"grid": GRID[..., :1]}, ShapeError, "grid must have"),
@@ -570,6 +588,19 @@ def test_bad_input(arguments: dict[str, Any], error: type[GridwaveError], messag
     }  # fmt: skip
     with pytest.raises(error, match=message):
         gw.grid_sample_double_backward(**(good | arguments))
+
+
+def test_bad_volumes() -> None:
+    v, u, go, x, grid = make(VOLUMES[0], False, 16)
+    for arguments, message in (
+        ((v, u[..., :2], go, x, grid), r"grad_grad_grid must have the shape of grid, \(2, 3, 4, 5, 3\)"),
+        ((v, u, go[:, :, :, :, :4], x, grid), r"grad_output must have the shape of the output, \(2, 3, 3, 4, 5\)"),
+        ((v[:, :2], u, go, x, grid), r"grad_grad_x must have the shape of x, \(2, 3, 5, 6, 4\)"),
+        ((v, u, go, x, grid[..., :2]), "last axis"),
+        ((v, u, go, x[:, :, :, :0], grid), "at least one sample along every spatial axis"),
+    ):
+        with pytest.raises(ShapeError, match=message):
+            gw.grid_sample_double_backward(*arguments)
 
 
 def test_a_huge_image_that_is_not_there_is_no_crash() -> None:

@@ -10,6 +10,7 @@
 #include "memory.hpp"
 #include "sampling/double_backward.hpp"
 #include "sampling/grid_sample.hpp"
+#include "sampling/volume/volume.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 
@@ -46,7 +47,8 @@ void check_arguments(const gw_grid_sample_spec& spec, const DoubleBackwardArrays
   check_spec(spec);
   if (!a.grad_grad_output && !a.grad_x && !a.grad_grid)
     fail(GW_ERROR_ARGUMENT, "grad_grad_output, grad_x and grad_grid are all null: ask for at least one gradient");
-  check_sampling_inputs(spec, *a.x, *a.grid, false);
+  if (is_volume(*a.x)) check_volume_inputs(spec, *a.x, *a.grid);
+  else check_sampling_inputs(spec, *a.x, *a.grid, false);
   if (!is_float(a.x->dtype))
     fail(GW_ERROR_DTYPE, "x must be float16, bfloat16, float32 or float64 to have a gradient; got %s",
          type_name(a.x->dtype));
@@ -92,8 +94,7 @@ Strided grid_of(const gw_tensor* t) {
 
 DoubleBackwardJob job_of(const gw_grid_sample_spec& spec, const DoubleBackwardArrays& a) {
   DoubleBackwardJob job = {};
-  job.spec = Spec{spec.mode,      spec.padding,       spec.align_corners, spec.layout,       spec.rounding,
-                  spec.pad_order, spec.cubic_padding, spec.nonfinite,     spec.cubic_coeff_a};
+  job.spec = spec_of(spec);
   job.axes = a.x->rank - 2;
   job.x_type = a.x->dtype;
   job.grid_type = a.grid->dtype;

@@ -37,7 +37,11 @@ app = App(
 )
 # Named by path, so that only the command that runs is imported.
 app.command("gridwave.cli.bench:app", name="bench", help="Compare with the installed peers, cell by cell.")
-app.command("gridwave.cli.demo:demo", name="demo", help="Warp, rectify and register a picture; see it in a figure.")
+app.command(
+    "gridwave.cli.demo:demo",
+    name="demo",
+    help="Warp, rectify and register a picture, turn a volume; see it in a figure.",
+)
 app.command(
     "gridwave.cli.warp:warp",
     name="warp",

@@ -8,7 +8,7 @@ from gridwave.cli.app import ExitCode
 
 
 def demo(image: Path | None = None, *, output: Path = Path("gridwave-demo.png")) -> int:
-    """Warp, rectify and register a picture, and show each step in one figure.
+    """Warp, rectify and register a picture, turn a volume, and show each step in one figure.
 
     Parameters
     ----------

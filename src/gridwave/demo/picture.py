@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gridwave.demo.flow import Warped, restored_error
 from gridwave.demo.registration import Registration
 from gridwave.demo.scene import Rectified, rectified_error
+from gridwave.demo.volume import Turned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ Picture = NDArray[np.float32]
 DPI = 100
 PANEL_AREA = 300 * 352
 MARGIN, GAP, HEADING, TITLE, BELOW, HEADER, FOOTER, COLOUR_BAR = 36, 22, 34, 26, 20, 64, 44, 62
-COLUMNS, ROWS = 5, 3
+COLUMNS, ROWS = 5, 4
 LARGEST_DIFFERENCE = 32
 """Where the colours of the difference maps end, in levels of 255."""
 
@@ -91,7 +92,7 @@ class _Sheet:
 
 
 def draw(
-    name: str, photo: Picture, rectified: Rectified, warped: Warped, registration: Registration
+    name: str, photo: Picture, rectified: Rectified, warped: Warped, registration: Registration, turned: Turned
 ) -> NDArray[np.uint8]:
     """Draw the steps on one sheet.
 
@@ -101,8 +102,8 @@ def draw(
         What the photograph is called.
     photo : array, (1, 3, H, W), float32
         The photograph.
-    rectified, warped, registration
-        What the three steps gave.
+    rectified, warped, registration, turned
+        What the four steps gave.
 
     Returns
     -------
@@ -112,11 +113,11 @@ def draw(
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # the reader's own matplotlibrc must not change the picture
-        return _draw(name, photo, rectified, warped, registration)
+        return _draw(name, photo, rectified, warped, registration, turned)
 
 
 def _draw(
-    name: str, photo: Picture, rectified: Rectified, warped: Warped, registration: Registration
+    name: str, photo: Picture, rectified: Rectified, warped: Warped, registration: Registration, turned: Turned
 ) -> NDArray[np.uint8]:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -130,11 +131,12 @@ def _draw(
     sheet = _Sheet(figure, panel_width, panel_height, width, height)
 
     sheet.text(MARGIN, 40, "gridwave", 26, fontweight="bold", color=_BLUE)
-    sheet.text(MARGIN + 148, 40, "grid_sample, forward and backward, on a photograph", 17)
+    sheet.text(MARGIN + 148, 40, "grid_sample, forward and backward, on a photograph and a volume", 17)
     sheet.text(sheet.right, 40, _printable(name), 13, ha="right", color=_FAINT)
     _draw_rectified(sheet, photo, rectified)
     _draw_warped(sheet, photo, warped)
     _draw_registration(sheet, registration)
+    _draw_turned(sheet, turned)
     note = (
         "Sampled by gridwave.grid_sample; the descent's gradients come from grid_sample_backward and "
         "affine_grid_backward. Differences: root mean square over the colours, in levels of 255."
@@ -225,6 +227,39 @@ def _draw_curve(axes: Axes, sheet: _Sheet, result: Registration) -> None:
         label = f"{sizes[start][0]} x\n{sizes[start][1]}"
         axes.text((start + end) / 2, 0.98, label, transform=axes.get_xaxis_transform(), va="top", ha="center",
                   fontsize=8, color=_FAINT)  # fmt: skip
+
+
+def _draw_turned(sheet: _Sheet, result: Turned) -> None:
+    d, h, w = result.before.shape[2:]
+    sheet.heading(
+        3, f"4  A volume, turned in space ({d} x {h} x {w} voxels)",
+        f"error {255 * result.error:.1f} of 255; by the nearest voxel {255 * result.nearest:.1f}",
+    )  # fmt: skip
+    style: dict[str, Any] = {"cmap": "gray", "vmin": 0.0, "vmax": 0.85}
+    before, after, truth = (volume[0, 0, result.middle] for volume in (result.before, result.after, result.truth))
+    sheet.image(3, 0, "a phantom: its middle slice", before, **style)
+    axes = sheet.image(3, 1, "turned by grid_sample: the same slice", after, **style)
+    axes.axhline(h // 2, color=_ORANGE, linewidth=1.0, linestyle=(0, (5, 4)))
+    axes.set(xlim=(-0.5, w - 0.5), ylim=(h - 0.5, -0.5))
+    _draw_profile(sheet.panel(3, 2, "along the dashed line", columns=2), sheet, after[h // 2], truth[h // 2])
+    sheet.difference(3, "turned minus the phantom at these places", np.abs(after - truth))
+
+
+def _draw_profile(axes: Axes, sheet: _Sheet, sampled: Picture, truth: Picture) -> None:
+    side, below = 58 / sheet.width, 38 / sheet.height  # room for the labels
+    box = axes.get_position()
+    axes.set_position((box.x0 + side, box.y0 + below, box.width - side, box.height - below))
+    axes.plot(255 * truth, color=_BLUE, linewidth=3.2, alpha=0.45, label="the phantom, computed")
+    axes.plot(255 * sampled, color=_ORANGE, linewidth=1.3, label="sampled")
+    axes.set_xlim(0, len(truth) - 1)
+    axes.set_ylim(-8, 244)
+    axes.set_xlabel("voxel", fontsize=9, color=_TEXT)
+    axes.set_ylabel("grey, of 255", fontsize=9, color=_TEXT)
+    axes.tick_params(labelsize=8.5, color=_FAINT)
+    for edge in axes.spines.values():
+        edge.set_color("#cbd2d9")
+    axes.grid(axis="y", color="#e4e7eb", linewidth=0.8)
+    axes.legend(fontsize=8.5, frameon=False, loc="upper center", ncols=2, bbox_to_anchor=(0.5, 1.02))
 
 
 def _channels_last(picture: Picture) -> Picture:

@@ -1,4 +1,4 @@
-"""The demo from one end to the other: a photograph in, three things done to it, one picture out."""
+"""The demo from one end to the other: a photograph in, three things done to it, a volume turned, one picture out."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from gridwave.demo import flow, photograph, registration, scene
+from gridwave.demo import flow, photograph, registration, scene, volume
 from gridwave.errors import ArgumentError
 from gridwave.pictures.place import check_writable, replacing
 
@@ -29,7 +29,7 @@ def run(
     *,
     long_side: int = LONG_SIDE,
 ) -> Path:
-    """Rectify, warp and register a photograph, and draw the steps on one picture.
+    """Rectify, warp and register a photograph, turn a volume, and draw the steps on one picture.
 
     Parameters
     ----------
@@ -72,10 +72,11 @@ def run(
     rectified = _rectify(photo, progress)
     warped = _warp(photo, progress)
     registered = _register(photo, progress)
+    turned = _turn(photo, progress)
 
     from gridwave.demo import picture
 
-    _write(picture.draw(path.name, photo, rectified, warped, registered), output)
+    _write(picture.draw(path.name, photo, rectified, warped, registered, turned), output)
     progress(f"picture: {output} ({time.perf_counter() - start:.1f} s in all)")
     return output
 
@@ -109,6 +110,18 @@ def _register(photo: NDArray[np.float32], progress: Callable[[str], None]) -> re
     progress(f"  mean corner error: {result.corner_error:.4f} pixels")
     if result.corner_error >= REGISTERED:
         progress("  not registered: descent needs a picture with large, distinct shapes; try another photograph")
+    return result
+
+
+def _turn(photo: NDArray[np.float32], progress: Callable[[str], None]) -> volume.Turned:
+    progress("4  a volume, turned in space")
+    result = volume.turn(float(np.clip(photo.shape[3] / photo.shape[2], 0.7, 2.0)))
+    d, h, w = result.before.shape[2:]
+    progress(f"  a phantom of {d} x {h} x {w} voxels (depth x height x width), turned about x, y and z")
+    progress(
+        f"  turned minus the phantom itself at these places, of 255: {255 * result.error:.2f} (root mean square); "
+        f"by the nearest voxel {255 * result.nearest:.2f}"
+    )
     return result
 
 

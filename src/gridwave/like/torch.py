@@ -182,9 +182,9 @@ def grid_sample_double_backward(
 
     Parameters
     ----------
-    grad_grad_input : array, (N, C, H, W), of input's dtype, or None
+    grad_grad_input : array, (N, C, H, W) or (N, C, D, H, W), of input's dtype, or None
         Gradient with respect to grad_input. None is zero, as in autograd.
-    grad_grad_grid : array, (N, H_out, W_out, 2), of input's dtype, or None
+    grad_grad_grid : array, (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3), of input's dtype, or None
         Gradient with respect to grad_grid, in normalised coordinates.
     grad_output, input, grid, mode, padding_mode, align_corners
         As in :func:`grid_sample_backward`.
@@ -193,9 +193,9 @@ def grid_sample_double_backward(
 
     Returns
     -------
-    grad_grad_output : array, (N, C, H_out, W_out), or None
-    grad_input : array, (N, C, H, W), or None
-    grad_grid : array, (N, H_out, W_out, 2), or None
+    grad_grad_output : array like ``grad_output``, or None
+    grad_input : array like ``input``, or None
+    grad_grid : array like ``grid``, or None
 
     Raises
     ------

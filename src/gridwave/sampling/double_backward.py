@@ -51,7 +51,7 @@ def grid_sample_double_backward(
     grad_x : array like ``x``, or None
         Zero without ``grad_grad_grid``, since :func:`grid_sample_backward` is linear in ``x``.
     grad_grid : array like ``grid``, or None
-        With respect to normalised coordinates, last axis (x, y).
+        With respect to normalised coordinates, last axis (x, y); of signals (x,), of volumes (x, y, z).
 
     Raises
     ------
@@ -64,6 +64,8 @@ def grid_sample_double_backward(
 
     Notes
     -----
+    Images, and as :func:`grid_sample` signals (N, C, W) and volumes (N, C, D, H, W), in all modes.
+
     A point at g reads pixels i with weights ``w_i(g)``: its value is ``sum_i w_i x_i``, its first gradients are
     ``grad_x_i = grad_output w_i`` and ``grad_grid_k = sum_c grad_output sum_i (dw_i/dg_k) x_i``. With v for
     ``grad_grad_x`` and u for ``grad_grad_grid`` this function returns::
