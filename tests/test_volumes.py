@@ -266,6 +266,165 @@ def test_golden_numbers_of_volumes() -> None:
     assert gw.grid_sample(x, grid, "nearest", "border").ravel().tolist() == [0, 1, 2, 4, 0, 5, 1]
 
 
+# ----------------------------------------------------------------------------------------------------------- gradients
+
+
+def check_gradients(found: tuple[Array, Array], grad: Array, x: Array, grid: Array, spec: GridSampleSpec) -> None:
+    """Within rounding: 16 eps of the arithmetic, or one rounding of a 16-bit result, times sum |w| |x| |grad|."""
+    kind = np.float64 if grid.dtype == np.float64 else np.float32
+    arrays = [a.astype(np.float32) if a.dtype == ml_dtypes.bfloat16 else a for a in (grad, x, grid)]
+    want, scale = (
+        reference.grid_sample_backward(*arrays, spec, coordinate_dtype=kind, absolute=absolute)
+        for absolute in (False, True)
+    )
+    for ours, value, size, given in zip(found, want, scale, (x, grid), strict=True):
+        assert ours.shape == given.shape
+        assert ours.dtype == given.dtype
+        steps = 4 if given.dtype.itemsize == 2 else 16
+        bound = steps * float(ml_dtypes.finfo(given.dtype).eps) * float(np.max(size, initial=0))
+        assert np.max(np.abs(ours.astype(np.float64) - value), initial=0) <= bound
+
+
+def gradient_data(axes: int, channels: int, dtype: Any = np.float32, seed: int = 0) -> tuple[Array, Array, Array]:
+    x, grid = data(axes, channels, dtype, seed)
+    shape = (*x.shape[:2], *grid.shape[1:-1])
+    return np.random.default_rng([seed, 1]).standard_normal(shape).astype(dtype), x, grid
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize("corners", [False, True])
+def test_gradients_of_every_mode(axes: int, mode: Any, padding: Any, corners: bool) -> None:
+    for channels in CHANNELS:
+        grad, x, grid = gradient_data(axes, channels)
+        spec = spec_of(mode, padding, corners)
+        check_gradients(gw.grid_sample_backward(grad, x, grid, mode, padding, corners), grad, x, grid, spec)
+        gx, gg = gw.grid_sample_backward(last(grad), last(x), grid, mode, padding, corners, layout="NHWC")
+        check_gradients((np.moveaxis(gx, -1, 1), gg), grad, x, grid, spec)
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_gradients_of_every_dtype(axes: int, mode: Any, dtype: Any) -> None:
+    for channels in (1, 5, 17):
+        grad, x, grid = gradient_data(axes, channels, dtype)
+        check_gradients(gw.grid_sample_backward(grad, x, grid, mode), grad, x, grid, spec_of(mode, "zeros", False))
+        if np.dtype(dtype).itemsize == 2:
+            wide = grid.astype(np.float32)
+            found = gw.grid_sample_backward(grad, x, wide, mode)
+            check_gradients(found, grad, x, wide, spec_of(mode, "zeros", False))
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("channels", [1, 3, 16])
+@pytest.mark.parametrize("memory", MEMORY)
+def test_memory_does_not_matter_to_gradients(axes: int, mode: Any, channels: int, memory: str) -> None:
+    arrays = gradient_data(axes, channels)
+    given = [MEMORY[memory](a) for a in arrays]
+    before = [a.copy() for a in given]
+    spec = spec_of(mode, "border", True)
+    both = gw.grid_sample_backward(*given, mode, "border", True)
+    check_gradients(both, *arrays, spec)
+    assert all(np.array_equal(a, b) for a, b in zip(given, before, strict=True))
+    for position, target in enumerate(("x", "grid")):
+        alone = gw.grid_sample_backward(*given, mode, "border", True, wrt=(target,))  # type: ignore[arg-type]
+        assert alone[1 - position] is None
+        np.testing.assert_allclose(alone[position], both[position], rtol=0, atol=1e-4)
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("channels", [2, 20])
+def test_adjoint(axes: int, mode: Any, channels: int) -> None:
+    """<A x, y> == <x, A' y>: grad_x is the exact adjoint of sampling."""
+    grad, x, grid = gradient_data(axes, channels, np.float64)
+    for padding in PADDINGS:
+        for corners in (False, True):
+            left = np.sum(gw.grid_sample(x, grid, mode, padding, corners) * grad)
+            right = np.sum(gw.grid_sample_backward(grad, x, grid, mode, padding, corners)[0] * x)
+            assert abs(left - right) <= 1e-12 * np.sum(np.abs(grad)) * np.max(np.abs(x))
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@AXES
+def test_grid_gradients_are_slopes(axes: int, mode: Any) -> None:
+    """Against central differences, a tenth of a sample or more away from kinks."""
+    rng = np.random.default_rng(8)
+    spatial = (6, 5, 7)[-axes:]
+    x = rng.standard_normal((1, 3, *spatial))
+    sizes = np.array(spatial[::-1], np.float64)
+    position = np.floor(rng.uniform(-2, sizes + 2, (40, axes))) + rng.choice([0.2, 0.7], (40, axes))
+    position += rng.uniform(-0.09, 0.09, position.shape)
+    grid = ((2 * position + 1) / sizes - 1).reshape(1, *(1,) * (axes - 1), 40, axes)
+    grad = rng.standard_normal((1, 3, *grid.shape[1:-1]))
+    for padding in PADDINGS:
+        slope = gw.grid_sample_backward(grad, x, grid, mode, padding)[1]
+        for axis in range(axes):
+            step = np.zeros(axes)
+            step[axis] = 1e-6
+            rise = gw.grid_sample(x, grid + step, mode, padding) - gw.grid_sample(x, grid - step, mode, padding)
+            np.testing.assert_allclose(slope[..., axis], np.sum(rise * grad, axis=1) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("channels", [1, 6, 40])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_bits_of_gradients_do_not_depend_on_threads(axes: int, mode: Any, channels: int, layout: Any) -> None:
+    rng = np.random.default_rng(9)
+    spatial, points = {1: ((3000,), (9000,)), 3: ((20, 12, 14), (12, 15, 20))}[axes]
+    x = rng.standard_normal((1, channels, *spatial)).astype(np.float32)
+    grad = rng.standard_normal((1, channels, *points)).astype(np.float32)
+    grid = rng.uniform(-1.1, 1.1, (1, *points, axes)).astype(np.float32)
+    x, grad = (last(x), last(grad)) if layout == "NHWC" else (x, grad)
+    results = []
+    for threads in (1, 2, 5):
+        with gw.threads(threads):
+            results.append(gw.grid_sample_backward(grad, x, grid, mode, "reflection", layout=layout))
+    for one, *others in zip(*results, strict=True):
+        assert all(np.array_equal(one, other) for other in others)
+
+
+@AXES
+@EVERY
+@pytest.mark.parametrize("padding", PADDINGS)
+def test_gradients_at_strange_coordinates(axes: int, mode: Any, padding: Any) -> None:
+    for channels in (1, 16):
+        grad, x, grid = gradient_data(axes, channels)
+        rng = np.random.default_rng(10)
+        where = rng.uniform(size=grid.shape) < 0.2
+        grid[where] = rng.choice(STRANGE, np.count_nonzero(where))
+        gx, gg = gw.grid_sample_backward(grad, x, grid, mode, padding)
+        assert np.all(np.isfinite(gx))
+        assert np.all(np.isfinite(gg))
+        assert not np.any(gg[~np.isfinite(grid)])
+
+
+def test_gradients_of_nothing() -> None:
+    grad, x, grid = gradient_data(3, 2)
+    gx, gg = gw.grid_sample_backward(grad[:, :, :0], x, grid[:, :0])
+    assert not np.any(gx)
+    assert gg.shape == (2, 0, 6, 9, 3)
+    gx, gg = gw.grid_sample_backward(grad[:, :0], x[:, :0], grid)
+    assert gx.shape == (2, 0, 4, 5, 6)
+    assert not np.any(gg)
+    gx, gg = gw.grid_sample_backward(grad[:0], x[:0], grid[:0])
+    assert gx.shape == (0, 2, 4, 5, 6)
+
+
+def test_bad_gradients() -> None:
+    grad, x, grid = gradient_data(3, 2)
+    refused(lambda: gw.grid_sample_backward(grad[:, :, 1:], x, grid), ShapeError, "grad_output must have shape")
+    refused(lambda: gw.grid_sample_backward(grad[0], x, grid), ShapeError, "grad_output must have shape")
+    refused(lambda: gw.grid_sample_backward(grad.astype(np.float64), x, grid), DTypeError, "dtype of x")
+    integers = x.astype(np.uint8)
+    refused(lambda: gw.grid_sample_backward(grad.astype(np.uint8), integers, grid), DTypeError, "to have a gradient")
+    refused(lambda: gw.grid_sample_backward(grad, x, grid[..., :2]), ShapeError, "last axis (x, y, z)")
+
+
 # ---------------------------------------------------------------------------------------------------------- bad input
 
 

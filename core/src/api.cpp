@@ -71,6 +71,7 @@ gw_status gw_grid_sample_backward(const gw_grid_sample_spec* spec, const gw_tens
     require("grad_output", grad_output);
     require("x", x);
     require("grid", grid);
+    if (gw::is_volume(*x)) return gw::sample_volume_backward(*spec, *grad_output, *x, *grid, grad_x, grad_grid);
     return gw::grid_sample_backward(*spec, *grad_output, *x, *grid, grad_x, grad_grid);
   });
 }

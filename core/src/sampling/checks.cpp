@@ -55,7 +55,7 @@ void check_sampling_inputs(const gw_grid_sample_spec& spec, const gw_tensor& x, 
   check_tensor("x", x, plan);
   check_tensor("grid", grid, plan);
   if (x.rank == 5)
-    fail(GW_ERROR_UNSUPPORTED, "x must have shape %s; got %s: volumes are not available yet", axes,
+    fail(GW_ERROR_UNSUPPORTED, "x must have shape %s here; got %s: this function is for images", axes,
          shape_text(x).c_str());
   if (x.rank != 4)
     fail(GW_ERROR_SHAPE, "x must have 4 axes %s, 3 for signals or 5 for volumes; got shape %s", axes, shape_text(x).c_str());

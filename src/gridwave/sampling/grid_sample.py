@@ -177,12 +177,12 @@ def grid_sample_backward(
     layout: Layout = "NCHW",
     wrt: tuple[GradientTarget, ...] = ("x", "grid"),
 ) -> tuple[Any, Any]:
-    """Compute the gradients of :func:`grid_sample` with respect to the image and the grid.
+    """Compute the gradients of :func:`grid_sample` with respect to the image, volume or signal, and the grid.
 
     Parameters
     ----------
     grad_output : array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``
-        Gradient of a scalar with respect to the result; of the dtype of ``x``.
+        Gradient of a scalar with respect to the result, of its shape; of the dtype of ``x``.
     x, grid, mode, padding_mode, align_corners, layout
         As in :func:`grid_sample`; ``x`` float16, bfloat16, float32 or float64.
     wrt : tuple of {"x", "grid"}
@@ -216,7 +216,8 @@ def grid_sample_backward(
     ==================  ==========================================================================================
     Same as             difference
     ==================  ==========================================================================================
-    torch               ``torch.ops.aten.grid_sampler_2d_backward``; crashes there on NaN with border or reflection
+    torch               ``torch.ops.aten.grid_sampler_2d_backward``, ``_3d_``; crashes there on NaN with border or
+                        reflection (images), or takes it for the last voxel (volumes)
     Ascend              ``aclnnGridSampler2DBackward``: :func:`gridwave.like.ascend.grid_sampler_2d_grad`
     Paddle              grid gradient differs where a coordinate lies on the outermost pixel centre
     ==================  ==========================================================================================

@@ -43,7 +43,6 @@ def run_torch_sample(case: Case, arrays: Arrays) -> Arrays:
 
 def run_torch_gradient(case: Case, arrays: Arrays) -> Arrays:
     """Call like.torch.grid_sample_backward."""
-    _planar(arrays["x"])
     grad_x, grad_grid = like.torch.grid_sample_backward(
         arrays["grad_output"], arrays["x"], arrays["grid"], **case["kwargs"]
     )
@@ -84,7 +83,6 @@ def twin_sample(case: Case, arrays: Arrays) -> dict[str, Truth]:
 def twin_gradient(case: Case, arrays: Arrays) -> dict[str, Truth]:
     """Compute both gradients of grid_sample in float64."""
     grad, x, grid = arrays["grad_output"], arrays["x"], arrays["grid"]
-    _planar(x)
     dtype = coordinate_dtype(grid)
     values, sizes = (
         reference.grid_sample_backward(grad, x, grid, spec_of(case), coordinate_dtype=dtype, absolute=absolute)
@@ -122,11 +120,6 @@ def _truth(value: NDArray[np.float64], size: NDArray[np.float64]) -> Truth:
 
 def _opset(case: Case) -> int:
     return int(case["call"].rpartition("@")[2])
-
-
-def _planar(x: NDArray[Any]) -> None:
-    if x.ndim != 4:
-        raise NotImplementedError("gradients of grid_sample with other than two spatial axes")
 
 
 FUNCTIONAL = "torch.nn.functional"

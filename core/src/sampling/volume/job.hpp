@@ -37,6 +37,27 @@ struct VolumePiece {
   int32_t count;   // at most tile_points
 };
 
+// The gradient. Volumes are blocks of channels: a voxel's lie side by side, voxels step[0] apart along x, rows and planes
+// without gaps.
+struct VolumeBackwardJob : VolumeJob {
+  const void* grad_output;                // of x's type; points go_p apart, in the grid's order
+  int64_t go_n, go_c, go_p;
+  void* grad_x;                           // of x's type
+  int64_t gx_n, gx_c, gx_s[3];
+};
+
+// One piece owns its destinations: planes [z0, z1) of channels [c0, c1) of grad_x of volume n. A point belongs to the
+// piece whose planes hold its (clamped) cell; its share of the grid's gradient, summed over the piece's channels, goes to
+// sums[axes * point + axis].
+struct VolumeBackwardPiece {
+  int64_t n, c0, c1, z0, z1;
+  int64_t width;   // channels of the block: c1 - c0 rounded up to whole vectors
+  int64_t step;    // values from a voxel to the next, of x and d
+  const void* x;   // the block of x, in the arithmetic type; null: the grid's gradient is not wanted
+  void* d;         // that of grad_x, to be added to; null: not wanted
+  void* sums;      // in the arithmetic type
+};
+
 typedef void (*SampleVolume)(const VolumeJob&, const VolumePiece&);
 typedef void (*SamplePackedVolume)(const VolumeJob&, const VolumePiece&, const void* packed);
 
@@ -51,6 +72,12 @@ struct VolumeKernels {
   int (*block_channels)(int32_t type, int64_t channels);
   void (*pack_rows[volume_types])(const VolumeJob&, int64_t n, int64_t c0, int64_t c1, int64_t row0, int64_t row1, void* to);
   SamplePackedVolume packed[volume_modes][volume_types]; // o_p = 1; channels of one block
+
+  // The gradient; floats only. Rows as pack_rows takes them, of x into blocks and of blocks into grad_x.
+  void (*backward[volume_modes][volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&);
+  void (*pack_x[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1, void* x);
+  void (*unpack_d[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1,
+                                 const void* d);
 };
 
 }  // namespace gw

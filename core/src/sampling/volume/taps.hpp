@@ -15,16 +15,17 @@ template <class T>
 struct AxisTaps {
   int count;
   int64_t index[4];
-  T weight[4];
+  T weight[4], slope[4];  // the weight's derivative by the coordinate
 
-  void add(int64_t i, int64_t size, T w) {
+  void add(int64_t i, int64_t size, T w, T s = T(0)) {
     if (i < 0 || i >= size) return;
     index[count] = i;
+    slope[count] = s;
     weight[count++] = w;
   }
 };
 
-template <class T>
+template <class T, bool slopes = false>
 inline AxisTaps<T> axis_taps(const Spec& spec, T p, int64_t size) {
   AxisTaps<T> t;
   t.count = 0;
@@ -34,22 +35,23 @@ inline AxisTaps<T> axis_taps(const Spec& spec, T p, int64_t size) {
   }
   const T f = floor_of(p), w = p - f;
   if (spec.mode == GW_BILINEAR) {
-    t.add((int64_t)f, size, T(1) - w);
-    t.add((int64_t)f + 1, size, w);
+    t.add((int64_t)f, size, T(1) - w, T(-1));
+    t.add((int64_t)f + 1, size, w, T(1));
     return t;
   }
-  T c[4];
+  T c[4], d[4] = {};
   cubic_weights<T>(w, (T)spec.cubic_coeff_a, c);
-  for (int i = 0; i < 4; ++i) t.add(cubic_tap<T>(spec, f + T(i - 1), size), size, c[i]);
+  if (slopes) cubic_slopes<T>(w, (T)spec.cubic_coeff_a, d);
+  for (int i = 0; i < 4; ++i) t.add(cubic_tap<T>(spec, f + T(i - 1), size), size, c[i], d[i]);
   return t;
 }
 
 // Those of point i along all axes; an axis that points have no coordinate for has one tap of weight 1.
-template <class T>
+template <class T, bool slopes = false>
 inline void point_taps(const VolumeJob& job, const VolumeCoordinates<T>& at, int i, AxisTaps<T> (&t)[3]) {
   for (int a = 0; a < 3; ++a) {
     if (a < job.axes) {
-      t[a] = axis_taps<T>(job.spec, at.p[a][i], job.size[a]);
+      t[a] = axis_taps<T, slopes>(job.spec, at.p[a][i], job.size[a]);
     } else {
       t[a].count = 0;
       t[a].add(0, 1, T(1));
