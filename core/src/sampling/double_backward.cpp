@@ -139,7 +139,8 @@ struct Point {
   V out;         // of grad_grad_output
   V slope[axes]; // of grad_grid, before the sum over channels
 
-  GW_INLINE void run(const Blocks& b, const DualTaps<T> (&t)[3], V go, bool reads_x) {
+  // Of the row of channels that begins at `channel` of the block.
+  GW_INLINE void run(const Blocks& b, const DualTaps<T> (&t)[3], V go, bool reads_x, int64_t channel) {
     out = V{};
     for (int k = 0; k < axes; ++k) slope[k] = V{};
     for (int i = 0; i < t[0].count; ++i)
@@ -147,9 +148,9 @@ struct Point {
         const Dual<T> outer = axes < 3 ? t[1].weight[j] : t[0].weight[i] * t[1].weight[j];
         const Dual<T> by_y = axes < 3 ? t[1].slope[j] : t[0].weight[i] * t[1].slope[j];
         const Dual<T> by_z = axes < 3 ? Dual<T>{} : t[0].slope[i] * t[1].weight[j];
-        const int64_t x = t[0].index[i] * b.x.s[0] + t[1].index[j] * b.x.s[1];
-        const int64_t ggx = t[0].index[i] * b.ggx.s[0] + t[1].index[j] * b.ggx.s[1];
-        const int64_t gx = t[0].index[i] * b.gx.s[0] + t[1].index[j] * b.gx.s[1];
+        const int64_t x = channel + t[0].index[i] * b.x.s[0] + t[1].index[j] * b.x.s[1];
+        const int64_t ggx = channel + t[0].index[i] * b.ggx.s[0] + t[1].index[j] * b.ggx.s[1];
+        const int64_t gx = channel + t[0].index[i] * b.gx.s[0] + t[1].index[j] * b.gx.s[1];
         for (int k = 0; k < t[2].count; ++k) {
           const int64_t column = t[2].index[k];
           const Dual<T> w = axes < 2 ? t[2].weight[k] : outer * t[2].weight[k];
@@ -182,69 +183,68 @@ inline bool is_packed(const DoubleBackwardJob& job, const Block& b) {
   return !b.rows && job.points() >= job.pixels() / reads;
 }
 
-// Which rows are packed or summed apart, and the memory of each.
-template <class T>
-struct Room {
-  bool x, ggx, gx;
-  int64_t row_bytes;  // of one image's packed rows; -1: more than 63 bits count
+inline bool reads_x(const DoubleBackwardJob& job) {
+  return job.has_slopes() && (job.grad_grad_output.data || job.wants_sums());
+}
 
-  Room(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece) {
-    const bool reads_x = job.has_slopes() && (job.grad_grad_output.data || job.wants_sums());
-    x = reads_x && is_packed(job, block_of<T>(job.x, job.x_type, piece));
-    ggx = job.grad_grad_x.data && is_packed(job, block_of<T>(job.grad_grad_x, job.x_type, piece));
-    // Half-precision sums have to be kept in float whatever the number of points.
-    const Block sum = block_of<T>(job.grad_x, job.x_type, piece);
-    gx = job.grad_x.data && job.has_slopes() && (is_packed(job, sum) || job.x_type == GW_FLOAT16 ||
-                                                 job.x_type == GW_BFLOAT16);
-    if (__builtin_mul_overflow(job.pixels(), (int64_t)sizeof(T) * piece.width, &row_bytes)) row_bytes = -1;
-    else row_bytes = (row_bytes + 63) / 64 * 64;
+template <class T>
+int double_backward_rows(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece, int64_t* bytes) {
+  int wanted = 0;
+  if (reads_x(job) && is_packed(job, block_of<T>(job.x, job.x_type, piece))) wanted |= rows_of_x;
+  if (job.grad_grad_x.data && is_packed(job, block_of<T>(job.grad_grad_x, job.x_type, piece)))
+    wanted |= rows_of_grad_grad_x;
+  // Sums of half precision have to be kept in float whatever the number of points.
+  const bool half = job.x_type == GW_FLOAT16 || job.x_type == GW_BFLOAT16;
+  if (job.grad_x.data && job.has_slopes() &&
+      (piece.shared || half || is_packed(job, block_of<T>(job.grad_x, job.x_type, piece))))
+    wanted |= rows_of_grad_x;
+  if (__builtin_mul_overflow(job.pixels(), (int64_t)sizeof(T) * piece.row(), bytes)) *bytes = -1;
+  else *bytes = (*bytes + 63) / 64 * 64;
+  return wanted;
+}
+
+template <class T>
+void double_backward_pack(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece, int which) {
+  const Block given = block_of<T>(which == 0 ? job.x : job.grad_grad_x, job.x_type, piece);
+  pack_rows<T>(given, job.in, piece.row(), static_cast<T*>(piece.rows[which]));
+}
+
+template <class T>
+void double_backward_add(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece, int64_t count, int64_t bytes,
+                         int64_t first, int64_t last) {
+  unpack_rows<T>(static_cast<const T*>(piece.rows[2]), count, bytes / (int64_t)sizeof(T), job.in, first, last,
+                 piece.row(), block_of<T>(job.grad_x, job.x_type, piece));
+}
+
+// The blocks a piece works on; what it packs itself is packed here.
+template <class T>
+inline Blocks place_blocks(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece) {
+  Blocks b = {};
+  const auto place = [&](const Strided& from, int which) {
+    const Block given = block_of<T>(from, job.x_type, piece);
+    if (!piece.rows[which]) return given;
+    if (!piece.shared) double_backward_pack<T>(job, piece, which);
+    return packed<T>(given, job.in, piece.row(), piece.rows[which]);
+  };
+  if (reads_x(job)) b.x = place(job.x, 0);
+  if (job.grad_grad_x.data) b.ggx = place(job.grad_grad_x, 1);
+  if (!job.grad_x.data) return b;
+  const Block given = block_of<T>(job.grad_x, job.x_type, piece);
+  if (piece.rows[2]) {
+    b.gx = packed<T>(given, job.in, piece.row(), piece.rows[2]);
+    memset(b.gx.data, 0, sizeof(T) * (size_t)(job.pixels() * piece.row()));
+  } else if (!piece.shared || piece.first == 0) {
+    clear(given, job.in);
+    if (job.has_slopes()) b.gx = given;
   }
-};
-
-template <class T>
-int64_t double_backward_bytes(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece) {
-  const Room<T> room(job, piece);
-  const int64_t count = (room.x ? 1 : 0) + (room.ggx ? 1 : 0) + (room.gx ? 1 : 0);
-  int64_t bytes;
-  if (count == 0) return 0;
-  if (room.row_bytes < 0 || __builtin_mul_overflow(count, room.row_bytes, &bytes)) return -1;
-  return bytes;
+  return b;
 }
 
 template <class T, int axes, int width>
 void double_backward_piece(const DoubleBackwardJob& job, const DoubleBackwardPiece& piece) {
   typedef typename RowOf<T, width>::V V;
-  const Room<T> room(job, piece);
+  const Blocks b = place_blocks<T>(job, piece);
   const bool slopes = job.has_slopes(), wants_out = job.grad_grad_output.data != nullptr;
-  char* memory = static_cast<char*>(piece.scratch);
-  const auto take = [&] {
-    T* const at = reinterpret_cast<T*>(memory);
-    memory += room.row_bytes;
-    return at;
-  };
-  Blocks b = {};
-  const auto place = [&](const Strided& from, bool pack) {
-    const Block given = block_of<T>(from, job.x_type, piece);
-    if (!pack) return given;
-    T* const rows = take();
-    pack_rows<T>(given, job.in, width, rows);
-    return packed<T>(given, job.in, width, rows);
-  };
-  const bool reads_x = slopes && (wants_out || piece.sums);
-  if (reads_x) b.x = place(job.x, room.x);
-  if (job.grad_grad_x.data) b.ggx = place(job.grad_grad_x, room.ggx);
-  Block grad_x = {};
-  if (job.grad_x.data) {
-    grad_x = block_of<T>(job.grad_x, job.x_type, piece);
-    if (room.gx) {
-      T* const rows = take();
-      memset(rows, 0, (size_t)room.row_bytes);
-      b.gx = packed<T>(grad_x, job.in, width, rows);
-    } else {
-      clear(grad_x, job.in);
-      if (slopes) b.gx = grad_x;
-    }
-  }
   const Block go = block_of<T>(job.grad_output, job.x_type, piece);
   const Block out = block_of<T>(job.grad_grad_output, job.x_type, piece);
 
@@ -255,28 +255,35 @@ void double_backward_piece(const DoubleBackwardJob& job, const DoubleBackwardPie
     taps[a].add(0, {T(1), T(0)}, {T(0), T(0)});
   }
   int64_t go_at[tile_points], out_at[tile_points];
+  alignas(64) V go_rows[tile_points], out_rows[tile_points];
   const bool reads_go = b.gx.data || piece.sums;
   const bool has_work = wants_out || reads_go;
-  const int64_t points = job.points();
-  for (int64_t first = 0; has_work && first < points; first += tile_points) {
-    const int count = (int)min_of<int64_t>(tile_points, points - first);
+  for (int64_t first = piece.first; has_work && first < piece.last; first += tile_points) {
+    const int count = (int)min_of<int64_t>(tile_points, piece.last - first);
     fill_tile<T, axes>(job, piece.n, first, count, tile);
-    if (reads_go) offsets_of(job.out, job.grad_output.s, first, count, go_at);
+    if (reads_go) {
+      offsets_of(job.out, job.grad_output.s, first, count, go_at);
+      if (!go.rows) gather_points<T>(go, go_at, count, width, reinterpret_cast<T*>(go_rows));
+    }
     if (wants_out) offsets_of(job.out, job.grad_grad_output.s, first, count, out_at);
     for (int p = 0; p < count; ++p) {
       for (int k = 0; k < axes; ++k)
         find_taps<T>(job.spec, job.in[2 - k], tile.at[k][p], tile.slope[k][p], slopes ? tile.along[k][p] : T(0),
                      taps[2 - k]);
-      const V g = reads_go ? load_row<T, width>(go, go_at[p]) : V{};
-      Point<T, axes, width> point;
-      point.run(b, taps, g, reads_x);
-      if (wants_out) store_row<T, width>(out, out_at[p], point.out);
-      if (!piece.sums) continue;
-      T* const sums = static_cast<T*>(piece.sums) + (first + p) * axes;
-      for (int k = 0; k < axes; ++k) sums[k] = sum_of<T, width>(point.slope[k] * g);
+      T* const sums = piece.sums ? static_cast<T*>(piece.sums) + (first + p) * axes : nullptr;
+      for (int64_t channel = 0; channel < piece.row(); channel += width) {
+        const V g = !reads_go ? V{} : go.rows ? load_row<T, width>(go, go_at[p] + channel) : go_rows[p];
+        Point<T, axes, width> point;
+        point.run(b, taps, g, b.x.data != nullptr, channel);
+        if (wants_out && out.rows) store_row<T, width>(out, out_at[p] + channel, point.out);
+        else out_rows[p] = point.out;
+        for (int k = 0; sums && k < axes; ++k)
+          sums[k] = (channel > 0 ? sums[k] : T(0)) + sum_of<T, width>(point.slope[k] * g);
+      }
     }
+    if (wants_out && !out.rows) scatter_points<T>(reinterpret_cast<const T*>(out_rows), out_at, count, width, out);
   }
-  if (room.gx) unpack_rows<T>(reinterpret_cast<const T*>(b.gx.data), job.in, width, grad_x);
+  if (piece.rows[2] && !piece.shared) double_backward_add<T>(job, piece, 1, 0, 0, job.in[0] * job.in[1]);
 }
 
 template <class T, int axes>
@@ -304,11 +311,17 @@ void double_backward_combine(const DoubleBackwardJob& job, const void* sums, int
   }
 }
 
+template <class T, int axes>
+static DoubleBackwardKernel double_backward_kernel() {
+  return {double_backward_run<T, axes>, double_backward_rows<T>, double_backward_pack<T>, double_backward_add<T>,
+          double_backward_combine<T, axes>};
+}
+
 template <class T>
 static void add_double_backward(Kernels& k, int type) {
-  k.double_backward[type][0] = {double_backward_run<T, 1>, double_backward_bytes<T>, double_backward_combine<T, 1>};
-  k.double_backward[type][1] = {double_backward_run<T, 2>, double_backward_bytes<T>, double_backward_combine<T, 2>};
-  k.double_backward[type][2] = {double_backward_run<T, 3>, double_backward_bytes<T>, double_backward_combine<T, 3>};
+  k.double_backward[type][0] = double_backward_kernel<T, 1>();
+  k.double_backward[type][1] = double_backward_kernel<T, 2>();
+  k.double_backward[type][2] = double_backward_kernel<T, 3>();
 }
 
 void add_double_backward_kernels(Kernels& k) {

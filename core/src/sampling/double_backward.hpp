@@ -30,17 +30,32 @@ struct DoubleBackwardJob {
   bool wants_sums() const { return grad_grid.data != nullptr && spec.mode != GW_NEAREST; }
 };
 
-// One piece owns its destinations: `channels` channels from c0 of the image n, computed as a row of `width`.
+// Arrays of an image that a piece may want as rows of its channels, one behind the other: read from a packed copy, or
+// summed apart.
+enum RowArrays { rows_of_x = 1, rows_of_grad_grad_x = 2, rows_of_grad_x = 4 };
+
+// One piece owns its destinations: `channels` channels from c0 of the image n, computed as rows of `width`: less than one
+// row, or some whole ones where channels lie side by side, which share the weights of a point; and, where
+// an image's points are shared out among pieces, the points [first, last) and a sum of grad_x of its own.
 struct DoubleBackwardPiece {
   int64_t n, c0;
   int32_t channels, width;  // width: 1, 4 or 16
+  int32_t row() const { return channels < width ? width : channels; }  // what a packed pixel takes
+  int64_t first, last;
+  bool shared;              // the image's points are shared out: the rows are given, and grad_x is added up afterwards
+  void* rows[3];            // memory for rows of x, grad_grad_x and grad_x, aligned to 64; null where not wanted
   void* sums;               // [point][axis], of the arithmetic's type: this block's share of grad_grid
-  void* scratch;            // scratch_bytes() of memory of the worker's own, aligned to 64
 };
 
 struct DoubleBackwardKernel {
   void (*run)(const DoubleBackwardJob&, const DoubleBackwardPiece&);
-  int64_t (*scratch_bytes)(const DoubleBackwardJob&, const DoubleBackwardPiece&);  // -1: more than 63 bits count
+  // Which rows a piece wants, and the bytes of each; -1: more than 63 bits count.
+  int (*rows)(const DoubleBackwardJob&, const DoubleBackwardPiece&, int64_t* bytes);
+  // For shared points. pack: fills rows 0 (x) or 1 (grad_grad_x) of the whole image; add: writes the lines [first, last)
+  // of grad_x, the sum of `count` rows that lie `bytes` apart from piece.rows[2] on.
+  void (*pack)(const DoubleBackwardJob&, const DoubleBackwardPiece&, int which);
+  void (*add)(const DoubleBackwardJob&, const DoubleBackwardPiece&, int64_t count, int64_t bytes, int64_t first,
+              int64_t last);
   // grad_grid of the points [first, last) of image n: the sums of its blocks, added in order.
   void (*combine)(const DoubleBackwardJob&, const void* sums, int64_t blocks, int64_t n, int64_t first, int64_t last);
 };

@@ -35,7 +35,7 @@ GW_INLINE void store_as(int32_t type, void* data, int64_t offset, T value) {
 }
 
 // A block of one image: strides of its pixels and channels in elements of `type`; `rows`: its channels lie side by side
-// in the arithmetic's type, as many as a row is wide.
+// in the arithmetic's type, as many as rows are wide.
 struct Block {
   char* data;
   int64_t s[3], c;
@@ -52,7 +52,7 @@ inline Block block_of(const Strided& a, int32_t type, const DoubleBackwardPiece&
   b.c = a.c;
   b.type = type;
   b.channels = piece.channels;
-  b.rows = size == (int64_t)sizeof(T) && piece.channels == piece.width && (a.c == 1 || piece.width == 1);
+  b.rows = size == (int64_t)sizeof(T) && piece.channels % piece.width == 0 && (a.c == 1 || piece.width == 1);
   return b;
 }
 
@@ -89,38 +89,46 @@ GW_INLINE void store_row(const Block& b, int64_t offset, typename RowOf<T, width
   }
 }
 
-// Calls move(pixel of the packed block, offset in the other one, channel) for all of them, along the shorter stride.
+// Calls move(pixel of the packed block, offset in the other one, channel) for those of the lines [first, last), counted
+// along the two outer axes, and inside a line along the shorter stride: sixteen pixels of a channel, a cache line of
+// floats, before the next channel, so that rows stay in the cache until they are full.
 template <class Move>
-inline void each_element(const Block& b, const int64_t (&lengths)[3], Move&& move) {
+inline void each_element(const Block& b, const int64_t (&lengths)[3], int64_t first, int64_t last, Move&& move) {
   const auto size = [](int64_t stride) { return stride < 0 ? -stride : stride; };
   const bool by_channel = size(b.c) > size(b.s[2]);
-  int64_t pixel = 0;
-  for (int64_t i = 0; i < lengths[0]; ++i)
-    for (int64_t j = 0; j < lengths[1]; ++j, pixel += lengths[2]) {
-      const int64_t line = i * b.s[0] + j * b.s[1];
+  for (int64_t l = first; l < last; ++l) {
+    const int64_t line = l / lengths[1] * b.s[0] + l % lengths[1] * b.s[1], pixel = l * lengths[2];
+    for (int64_t k0 = 0; k0 < lengths[2]; k0 += 16) {
+      const int64_t k1 = min_of(k0 + 16, lengths[2]);
       if (by_channel) {
         for (int c = 0; c < b.channels; ++c)
-          for (int64_t k = 0; k < lengths[2]; ++k) move(pixel + k, line + c * b.c + k * b.s[2], c);
+          for (int64_t k = k0; k < k1; ++k) move(pixel + k, line + c * b.c + k * b.s[2], c);
       } else {
-        for (int64_t k = 0; k < lengths[2]; ++k)
+        for (int64_t k = k0; k < k1; ++k)
           for (int c = 0; c < b.channels; ++c) move(pixel + k, line + c * b.c + k * b.s[2], c);
       }
     }
+  }
 }
 
 template <class S, class T>
 inline void pack_typed(const Block& from, const int64_t (&lengths)[3], int32_t width, T* to) {
   const S* data = reinterpret_cast<const S*>(from.data);
   if (from.channels < width) memset(to, 0, sizeof(T) * (size_t)(lengths[0] * lengths[1] * lengths[2] * width));
-  each_element(from, lengths, [&](int64_t pixel, int64_t offset, int c) {
+  each_element(from, lengths, 0, lengths[0] * lengths[1], [&](int64_t pixel, int64_t offset, int c) {
     to[pixel * width + c] = (T)storage<S>::load(data + offset);
   });
 }
+
+// The sum of `count` packed blocks, `step` elements apart, added in order.
 template <class S, class T>
-inline void unpack_typed(const T* from, const int64_t (&lengths)[3], int32_t width, const Block& to) {
+inline void unpack_typed(const T* from, int64_t count, int64_t step, const int64_t (&lengths)[3], int64_t first,
+                         int64_t last, int32_t width, const Block& to) {
   S* data = reinterpret_cast<S*>(to.data);
-  each_element(to, lengths, [&](int64_t pixel, int64_t offset, int c) {
-    storage<S>::store(data + offset, from[pixel * width + c]);
+  each_element(to, lengths, first, last, [&](int64_t pixel, int64_t offset, int c) {
+    T sum = from[pixel * width + c];
+    for (int64_t i = 1; i < count; ++i) sum += from[i * step + pixel * width + c];
+    storage<S>::store(data + offset, sum);
   });
 }
 
@@ -132,17 +140,47 @@ inline void pack_rows(const Block& from, const int64_t (&lengths)[3], int32_t wi
   else pack_typed<float, T>(from, lengths, width, to);
 }
 template <class T>
-inline void unpack_rows(const T* from, const int64_t (&lengths)[3], int32_t width, const Block& to) {
-  if (to.type == GW_FLOAT64) unpack_typed<double, T>(from, lengths, width, to);
-  else if (to.type == GW_FLOAT16) unpack_typed<float16, T>(from, lengths, width, to);
-  else if (to.type == GW_BFLOAT16) unpack_typed<bfloat16, T>(from, lengths, width, to);
-  else unpack_typed<float, T>(from, lengths, width, to);
+inline void unpack_rows(const T* from, int64_t count, int64_t step, const int64_t (&lengths)[3], int64_t first,
+                        int64_t last, int32_t width, const Block& to) {
+  if (to.type == GW_FLOAT64) unpack_typed<double, T>(from, count, step, lengths, first, last, width, to);
+  else if (to.type == GW_FLOAT16) unpack_typed<float16, T>(from, count, step, lengths, first, last, width, to);
+  else if (to.type == GW_BFLOAT16) unpack_typed<bfloat16, T>(from, count, step, lengths, first, last, width, to);
+  else unpack_typed<float, T>(from, count, step, lengths, first, last, width, to);
+}
+
+// Elements at `offset`, plus those of the block's other channels, as rows at `to`; and back.
+template <class S, class T>
+inline void gather_typed(const Block& from, const int64_t* offset, int count, int32_t width, T* to) {
+  const S* data = reinterpret_cast<const S*>(from.data);
+  for (int c = 0; c < width; ++c)
+    for (int p = 0; p < count; ++p)
+      to[p * width + c] = c < from.channels ? (T)storage<S>::load(data + offset[p] + c * from.c) : T(0);
+}
+template <class S, class T>
+inline void scatter_typed(const T* from, const int64_t* offset, int count, int32_t width, const Block& to) {
+  S* data = reinterpret_cast<S*>(to.data);
+  for (int c = 0; c < to.channels; ++c)
+    for (int p = 0; p < count; ++p) storage<S>::store(data + offset[p] + c * to.c, from[p * width + c]);
+}
+template <class T>
+inline void gather_points(const Block& from, const int64_t* offset, int count, int32_t width, T* to) {
+  if (from.type == GW_FLOAT64) gather_typed<double, T>(from, offset, count, width, to);
+  else if (from.type == GW_FLOAT16) gather_typed<float16, T>(from, offset, count, width, to);
+  else if (from.type == GW_BFLOAT16) gather_typed<bfloat16, T>(from, offset, count, width, to);
+  else gather_typed<float, T>(from, offset, count, width, to);
+}
+template <class T>
+inline void scatter_points(const T* from, const int64_t* offset, int count, int32_t width, const Block& to) {
+  if (to.type == GW_FLOAT64) scatter_typed<double, T>(from, offset, count, width, to);
+  else if (to.type == GW_FLOAT16) scatter_typed<float16, T>(from, offset, count, width, to);
+  else if (to.type == GW_BFLOAT16) scatter_typed<bfloat16, T>(from, offset, count, width, to);
+  else scatter_typed<float, T>(from, offset, count, width, to);
 }
 
 // Zeros of any type are zero bits.
 inline void clear(const Block& b, const int64_t (&lengths)[3]) {
   const bool eight = b.type == GW_FLOAT64, four = b.type == GW_FLOAT32;
-  each_element(b, lengths, [&](int64_t, int64_t offset, int) {
+  each_element(b, lengths, 0, lengths[0] * lengths[1], [&](int64_t, int64_t offset, int) {
     if (eight) reinterpret_cast<double*>(b.data)[offset] = 0;
     else if (four) reinterpret_cast<float*>(b.data)[offset] = 0;
     else reinterpret_cast<float16*>(b.data)[offset] = float16{0};

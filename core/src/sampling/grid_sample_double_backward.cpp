@@ -116,18 +116,31 @@ DoubleBackwardJob job_of(const gw_grid_sample_spec& spec, const DoubleBackwardAr
   return job;
 }
 
+// Fewer planes, a block of channels of an image each, leave threads without work.
+constexpr int64_t enough_planes = 4;
+
 struct ChannelBlock {
   int64_t c0;
   int32_t channels, width;
 };
 
-// Sixteen at a time, then fours and a single one: rows are packed to their width, and few should be padding.
-std::vector<ChannelBlock> blocks_of(int64_t channels) {
+// Sixteen at a time, then fours and a single one: rows are packed to their width, and few should be padding. Channels
+// that lie side by side in the arithmetic's type are read there, up to four rows at a time, if that leaves pieces enough:
+// a row of a cache line in each kilobyte finds little room in the cache.
+std::vector<ChannelBlock> blocks_of(const DoubleBackwardJob& job) {
+  constexpr int64_t row = 16;
+  const int64_t share = job.batches * (job.channels / row) / enough_planes;
+  const int64_t most_rows = share < 1 ? 1 : share > 4 ? 4 : share;
+  const bool ready = job.x_type == GW_FLOAT32 || job.x_type == GW_FLOAT64;
+  bool side_by_side = ready;
+  for (const Strided* a : {&job.grad_grad_x, &job.grad_output, &job.x, &job.grad_grad_output, &job.grad_x})
+    side_by_side = side_by_side && (a->data == nullptr || a->c == 1);
   std::vector<ChannelBlock> blocks;
-  for (int64_t c = 0; c < channels;) {
-    const int64_t left = channels - c;
-    const int32_t width = left > 8 ? 16 : left > 1 ? 4 : 1;
-    const auto count = (int32_t)(left < width ? left : width);
+  for (int64_t c = 0; c < job.channels;) {
+    const int64_t left = job.channels - c;
+    const int32_t width = left > 8 ? (int32_t)row : left > 1 ? 4 : 1;
+    auto count = (int32_t)(left < width ? left : width);
+    if (side_by_side && left >= 2 * row) count = (int32_t)((left < most_rows * row ? left : most_rows * row) / row * row);
     blocks.push_back({c, count, width});
     c += count;
   }
@@ -148,6 +161,14 @@ double cost_of(const DoubleBackwardJob& job) {
   return channels * ((double)job.points() * (1 + 0.8 * taps) + 1.0 * (double)job.pixels());
 }
 
+// Into how many shares the points of an image are cut, by shapes alone: where there are few planes, for other threads to
+// have something to do. Every share sums a grad_x of its own, so not where points are few beside the pixels.
+int64_t shares_of(const DoubleBackwardJob& job, int64_t planes) {
+  constexpr int64_t fewest_points = 1 << 12;
+  const bool few = planes > 0 && planes < enough_planes;
+  return few && job.points() >= fewest_points && job.points() >= job.pixels() / 4 ? enough_planes : 1;
+}
+
 }  // namespace
 
 gw_status grid_sample_double_backward(const gw_grid_sample_spec& spec, const DoubleBackwardArrays& arrays) {
@@ -155,32 +176,73 @@ gw_status grid_sample_double_backward(const gw_grid_sample_spec& spec, const Dou
   if (arrays.x->shape[0] == 0) return GW_OK;
   const DoubleBackwardJob job = job_of(spec, arrays);
   const DoubleBackwardKernel& kernel = kernels().double_backward[job.x_type][job.axes - 1];
-  const std::vector<ChannelBlock> blocks = blocks_of(job.channels);
+  const std::vector<ChannelBlock> blocks = blocks_of(job);
   const auto block_count = (int64_t)blocks.size();
-  const int64_t pieces = job.batches * block_count, points = job.points();
-  const auto piece_at = [&](int64_t index) {
-    const ChannelBlock& block = blocks[(size_t)(index % block_count)];
-    return DoubleBackwardPiece{index / block_count, block.c0, block.channels, block.width, nullptr, nullptr};
+  const int64_t planes = job.batches * block_count, points = job.points(), shares = shares_of(job, planes);
+  const int64_t share = (points + shares - 1) / shares;
+  const auto piece_at = [&](int64_t plane, int64_t which) {
+    const ChannelBlock& block = blocks[(size_t)(plane % block_count)];
+    DoubleBackwardPiece piece = {};
+    piece.n = plane / block_count;
+    piece.c0 = block.c0;
+    piece.channels = block.channels;
+    piece.width = block.width;
+    piece.first = which * share < points ? which * share : points;
+    piece.last = piece.first + share < points ? piece.first + share : points;
+    piece.shared = shares > 1;
+    return piece;
   };
 
   const int64_t sum_bytes = points * job.axes * (job.x_type == GW_FLOAT64 ? 8 : 4);
   Scratch<char> sums;
-  if (job.wants_sums()) sums = allocate(pieces, sum_bytes);
+  if (job.wants_sums()) sums = allocate(planes, sum_bytes);
   const double cost = cost_of(job);
-  const int workers = workers_for(pieces, cost);
+  const int workers = workers_for(planes * shares, cost);
+  // Rows belong to a worker; or, where points are shared out, to a plane, which has a grad_x for each share.
   int64_t room = 0;
   for (int64_t i = 0; i < block_count; ++i) {
-    const int64_t bytes = kernel.scratch_bytes(job, piece_at(i));
-    if (bytes < 0) throw std::bad_alloc();
+    int64_t bytes = 0;
+    const int wanted = kernel.rows(job, piece_at(i, 0), &bytes);
+    const int64_t count = (wanted & 1) + (wanted >> 1 & 1) + (wanted >> 2) * shares;
+    if (bytes < 0 || __builtin_mul_overflow(count, bytes, &bytes)) throw std::bad_alloc();
     room = bytes > room ? bytes : room;
   }
-  const Scratch<char> memory = allocate(workers, room);
-  Outcome outcome = parallel_for_with(workers, pieces, cost, [&](int64_t index, int worker) {
-    DoubleBackwardPiece piece = piece_at(index);
-    piece.scratch = memory.get() + worker * room;
-    if (job.wants_sums()) piece.sums = sums.get() + index * sum_bytes;
+  const Scratch<char> memory = allocate(shares > 1 ? planes : workers, room);
+  const auto give_rows = [&](DoubleBackwardPiece& piece, char* at, int64_t which) {
+    int64_t bytes = 0;
+    const int wanted = kernel.rows(job, piece, &bytes);
+    for (int i = 0; i < 2; ++i)
+      if ((wanted >> i & 1) != 0) {
+        piece.rows[i] = at;
+        at += bytes;
+      }
+    if ((wanted & rows_of_grad_x) != 0) piece.rows[2] = at + which * bytes;
+    return bytes;
+  };
+  Outcome outcome = Outcome::done;
+  if (shares > 1)
+    outcome = parallel_for(2 * planes, 2.0 * (double)planes * (double)job.pixels(), [&](int64_t index, int) {
+      DoubleBackwardPiece piece = piece_at(index / 2, 0);
+      give_rows(piece, memory.get() + index / 2 * room, 0);
+      if (piece.rows[index % 2]) kernel.pack(job, piece, (int)(index % 2));
+    });
+  if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
+  outcome = parallel_for_with(workers, planes * shares, cost, [&](int64_t index, int worker) {
+    const int64_t plane = index / shares, which = index % shares;
+    DoubleBackwardPiece piece = piece_at(plane, which);
+    give_rows(piece, memory.get() + (shares > 1 ? plane : worker) * room, which);
+    if (job.wants_sums()) piece.sums = sums.get() + plane * sum_bytes;
     kernel.run(job, piece);
   });
+  if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
+  if (shares > 1 && job.grad_x.data && job.has_slopes()) {
+    const int64_t lines = job.in[0] * job.in[1], runs = lines < 16 ? lines : 16;
+    outcome = parallel_for(planes * runs, 4.0 * (double)planes * (double)job.pixels(), [&](int64_t index, int) {
+      DoubleBackwardPiece piece = piece_at(index / runs, 0);
+      const int64_t bytes = give_rows(piece, memory.get() + index / runs * room, 0), run = index % runs;
+      kernel.add(job, piece, shares, bytes, lines * run / runs, lines * (run + 1) / runs);
+    });
+  }
   if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
   if (!job.grad_grid.data || points == 0) return GW_OK;
 
