@@ -31,16 +31,17 @@ FLOATS: dict[str, Any] = {
     "float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16,
 }  # fmt: skip
 # (N, C), spatial axes of x, of the output. Channels: single, a padded four, a padded sixteen, several blocks; few
-# points of a large image (nothing is packed), many of a small one, more than one tile of points; single rows.
+# points of a large image (nothing is packed), many of a small one, more than one tile of points; single rows; several
+# rows of channels at a time; points shared out.
 SHAPES = [
     ((2, 3), (9, 11), (7, 13)), ((1, 20), (12, 10), (5, 17)), ((1, 1), (17, 1), (9, 9)), ((1, 2), (1, 6), (5, 4)),
     ((3, 5), (2, 7), (3, 90)), ((1, 37), (5, 3), (20, 20)), ((1, 10), (40, 31), (3, 4)), ((2, 4), (30, 31), (5, 2)),
-    ((1, 16), (6, 7), (1, 1)),
+    ((1, 16), (6, 7), (1, 1)), ((4, 80), (5, 4), (6, 5)), ((1, 3), (60, 70), (64, 65)), ((1, 32), (60, 40), (64, 66)),
 ]  # fmt: skip
 SIGNALS = [((2, 3), (11,), (300,)), ((1, 20), (6,), (13,)), ((1, 2), (1,), (5,)), ((1, 5), (90,), (3,))]
 VOLUMES = [
     ((2, 3), (5, 6, 4), (3, 4, 5)), ((1, 20), (4, 3, 5), (5, 4, 20)), ((1, 2), (1, 6, 1), (2, 5, 4)),
-    ((1, 5), (12, 11, 13), (1, 2, 3)),
+    ((1, 5), (12, 11, 13), (1, 2, 3)), ((1, 2), (9, 20, 21), (16, 16, 17)),
 ]  # fmt: skip
 SMALL = [
     ((1, 2), (4, 5), (2, 3)), ((2, 1), (2, 3), (2, 2)), ((1, 5), (3, 1), (1, 4)), ((2, 2), (5,), (4,)),
@@ -126,7 +127,8 @@ def judged(v: Any, u: Any, go: Array, x: Array, grid: Array, spec: GridSampleSpe
 
 def check_twin(case: Any, shape: Any, double: Double = gw.grid_sample_double_backward, seed: int = 0) -> None:
     mode, padding, corners = case
-    for name, dtype in FLOATS.items():
+    large = np.prod(shape[2]) >= 4096  # one dtype of many points is enough, and the twin is slow
+    for name, dtype in {"float32": np.float32}.items() if large else FLOATS.items():
         at = np.float64 if dtype == np.float64 else np.float32
         v, u, go, x, grid = make(shape, corners, seed)
         v, go, x = (a.astype(dtype) for a in (v, go, x))
@@ -165,10 +167,7 @@ def check_differences(case: Any, shape: Any, double: Double = gw.grid_sample_dou
     v, u = v + 0.1, u - 0.1
 
     def first(go: Array, x: Array, grid: Array) -> float:
-        if x.ndim == 4:
-            grad_x, grad_grid = gw.grid_sample_backward(go, x, grid, mode, padding, corners)
-        else:
-            grad_x, grad_grid = reference.grid_sample_backward(go, x, grid, spec_of(*case))
+        grad_x, grad_grid = gw.grid_sample_backward(go, x, grid, mode, padding, corners)
         return float(np.sum(v * grad_x) + np.sum(u * grad_grid))
 
     ours = double(v, u, go, x, grid, mode, padding, corners)

@@ -5,19 +5,52 @@
 
 #include "calls.hpp"
 
+// Shapes of a signal, an image or a volume: its axes are the last of depth, height and width.
+struct Spatial {
+  int axes;
+  int64_t depth, out_depth;
+
+  std::vector<int64_t> image(const gw_grid_sample_spec& spec, const Sizes& z, bool output) const {
+    const int64_t lengths[3] = {output ? out_depth : depth, output ? z.ho : z.h, output ? z.wo : z.w};
+    std::vector<int64_t> shape(lengths + 3 - axes, lengths + 3);
+    shape.insert(shape.begin(), z.n);
+    shape.insert(spec.layout == GW_NHWC ? shape.end() : shape.begin() + 1, z.c);
+    return shape;
+  }
+  std::vector<int64_t> points(const Sizes& z) const {
+    const int64_t lengths[3] = {out_depth, z.ho, z.wo};
+    std::vector<int64_t> shape(lengths + 3 - axes, lengths + 3);
+    shape.insert(shape.begin(), z.n);
+    shape.push_back(axes);
+    return shape;
+  }
+};
+
 struct DoubleCall {
   gw_grid_sample_spec spec;
   Pair types;  // of floats
   Sizes sizes;
+  Spatial spatial;
   Points points;
   Lies image_lies, grid_lies, out_lies;
   bool at_end, hostile_image;
 
   bool fail(const char* what, double got = 0, double want = 0, double allowed = 0) const {
     if (++failures <= 20)
-      std::fprintf(stderr, "second gradient: %s: got %.9g, want %.9g within %.3g\n  %s\n", what, got, want, allowed,
+      std::fprintf(stderr, "second gradient: %s: got %.9g, want %.9g within %.3g\n  axes %d, depth %lld to %lld, %s\n", what,
+                   got, want, allowed, spatial.axes, (long long)spatial.depth, (long long)spatial.out_depth,
                    describe(spec, types, sizes, points, image_lies, grid_lies, out_lies).c_str());
     return false;
+  }
+
+  void fill_anywhere(Array& grid, Random& random) const {
+    const double strange[] = {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e10, -3e38, 2.5e9, -0.0, -7e6};
+    for (int64_t i = 0; i < grid.count(); ++i) {
+      double g = random.uniform(-1.4, 1.4);
+      if (points == Points::ties) g = static_cast<double>(random.below(25) - 12) / 8;
+      if (points == Points::hostile && random.one_in(8)) g = strange[random.below(8)];
+      grid.set(i, g);
+    }
   }
 
   // The sum of products, and in `sizes_of` that of their absolute values.
@@ -34,8 +67,7 @@ struct DoubleCall {
   bool run(uint64_t seed) const {
     Random random(seed);
     const Sizes& z = sizes;
-    const auto image = image_shape(spec, z.n, z.c, z.h, z.w), output = image_shape(spec, z.n, z.c, z.ho, z.wo);
-    const std::vector<int64_t> grid_shape = {z.n, z.ho, z.wo, 2};
+    const auto image = spatial.image(spec, z, false), output = spatial.image(spec, z, true), grid_shape = spatial.points(z);
     const Lies unshared = out_lies == Lies::shared ? Lies::dense : out_lies;
     Array x(types.x, image, image_lies, at_end), v(types.x, image, out_lies, at_end), go(types.x, output, image_lies, at_end);
     Array grid(types.grid, grid_shape, grid_lies, at_end), u(types.grid, grid_shape, image_lies, at_end);
@@ -43,7 +75,8 @@ struct DoubleCall {
     fill_image(v, random);
     fill_image(go, random);
     fill_image(u, random);
-    fill_grid(grid, points, z, spec.align_corners != 0, random);
+    if (spatial.axes == 2) fill_grid(grid, points, z, spec.align_corners != 0, random);
+    else fill_anywhere(grid, random);
     Array* const inputs[] = {&x, &v, &go, &grid, &u};
     std::vector<char> before[5];
     for (int i = 0; i < 5; ++i) before[i] = inputs[i]->bytes();
@@ -71,9 +104,10 @@ struct DoubleCall {
       return fail(gw_last_error());
     const double arithmetic = types.x == GW_FLOAT64 ? 0x1p-52 : 0x1p-23;
     const double stored = types.x == GW_FLOAT16 ? 0x1p-10 : types.x == GW_BFLOAT16 ? 0x1p-7 : arithmetic;
-    const double scale = static_cast<double>(z.h > z.w ? z.h : z.w) / 2, count = static_cast<double>(go.count());
-    // 16 taps of weights below 40 (a up to 2), slopes and data up to 4; their roundings do not shrink when sums cancel.
-    const double noise = 64 * arithmetic * count * 16 * 40 * 40 * 4 * (4 + 4 * 4 * 2 * scale);
+    const int64_t longest = z.h > z.w ? z.h : z.w;
+    const double scale = static_cast<double>(longest > spatial.depth ? longest : spatial.depth) / 2, count = static_cast<double>(go.count());
+    // 4 taps an axis of weights below 40 (a up to 2), slopes and data up to 4; roundings do not shrink when sums cancel.
+    const double noise = 64 * arithmetic * count * std::pow(4 * 40, spatial.axes) * 4 * (4 + 4 * 4 * 3 * scale);
     double terms = 0;
     const double of_v = has_v ? dot(v, first_x, &terms) : 0, of_u = has_u ? dot(u, first_grid, &terms) : 0;
     const double tiny = types.x == GW_FLOAT16 ? 0x1p-24 * 16 * (count + static_cast<double>(x.count() + 2 * grid.count())) : 0;
@@ -93,9 +127,9 @@ struct DoubleCall {
 };
 
 // A good call made wrong in one way: it has to be refused, with a sentence, and to write nothing.
-inline bool wrong_double_call(const gw_grid_sample_spec& spec, const Pair& types, const Sizes& z, Random& random) {
-  const auto image = image_shape(spec, z.n, z.c, z.h, z.w), output = image_shape(spec, z.n, z.c, z.ho, z.wo);
-  const std::vector<int64_t> points = {z.n, z.ho, z.wo, 2};
+inline bool wrong_double_call(const gw_grid_sample_spec& spec, const Pair& types, const Sizes& z, const Spatial& spatial,
+                              Random& random) {
+  const auto image = spatial.image(spec, z, false), output = spatial.image(spec, z, true), points = spatial.points(z);
   Array v(types.x, image), u(types.grid, points), go(types.x, output), x(types.x, image), grid(types.grid, points);
   Array by_go(types.x, output), by_x(types.x, image), by_grid(types.grid, points);
   Array* const arrays[] = {&v, &u, &go, &x, &grid, &by_go, &by_x, &by_grid};
@@ -103,7 +137,7 @@ inline bool wrong_double_call(const gw_grid_sample_spec& spec, const Pair& types
   const gw_tensor* p[8];
   for (int i = 0; i < 8; ++i) t[i] = *arrays[i]->tensor(), p[i] = &t[i];
   const int which = static_cast<int>(random.below(8));
-  const int axis = static_cast<int>(random.below(4));
+  const int axis = static_cast<int>(random.below(spatial.axes + 2));
   switch (random.below(7)) {
     case 0: t[which].data = nullptr; break;
     case 1: t[which].dtype = random.one_in(2) ? GW_UINT8 : 99; break;

@@ -149,13 +149,17 @@ void double_call(Random& random) {
   const Pair types = pairs[random.below(6)];  // floats
   if (random.one_in(3)) {
     const Sizes z = {1 + random.below(2), 1 + random.below(20), 1 + random.below(5), 1 + random.below(5), 1 + random.below(4), 1 + random.below(4)};
-    if (!wrong_double_call(spec, types, z, random)) ++failures, std::fprintf(stderr, "a wrong second gradient was taken, or wrote\n");
+    const Spatial spatial = {static_cast<int>(1 + random.below(3)), 1 + random.below(4), 1 + random.below(4)};
+    if (!wrong_double_call(spec, types, z, spatial, random)) ++failures, std::fprintf(stderr, "a wrong second gradient was taken, or wrote\n");
     ++refused;
     return;
   }
-  const Sizes z = {random.one_in(20) ? 0 : 1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)),
-                   length(random), length(random)};
-  const DoubleCall call = {spec, types, z, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
+  Sizes z = {random.one_in(20) ? 0 : 1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)),
+             length(random), length(random)};
+  Spatial spatial = {static_cast<int>(1 + random.below(3)), 1, 1};
+  if (spatial.axes == 3) spatial.depth = 1 + random.below(6), spatial.out_depth = random.below(5), z.c = z.c > 20 ? 20 : z.c;
+  if (random.one_in(20)) z = {1, 1 + random.below(40), 40 + random.below(40), 40 + random.below(40), 60 + random.below(30), 70};  // shared out
+  const DoubleCall call = {spec, types, z, spatial, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
                            some_lies(random), some_lies(random), some_lies(random), random.one_in(2), random.one_in(10)};
   if (random.one_in(3)) gw_set_local_num_threads(static_cast<int32_t>(1 + random.below(5)));
   call.run(random.bits());
