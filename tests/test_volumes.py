@@ -369,6 +369,23 @@ def test_grid_gradients_are_slopes(axes: int, mode: Any) -> None:
             np.testing.assert_allclose(slope[..., axis], np.sum(rise * grad, axis=1) / 2e-6, rtol=1e-6, atol=1e-6)
 
 
+@EVERY
+@pytest.mark.parametrize("padding", PADDINGS)
+@pytest.mark.parametrize(
+    ("channels", "points"), [(1, (41, 40, 42)), (3, (21, 23, 46)), (20, (12, 13, 24)), (32, (9, 15, 16))]
+)
+def test_gradients_in_bands_of_planes(mode: Any, padding: Any, channels: int, points: tuple[int, ...]) -> None:
+    """Enough values that planes are shared out: points between two bands belong to one and add to both."""
+    rng = np.random.default_rng([11, channels])
+    x = rng.standard_normal((1, channels, 19, 5, 6)).astype(np.float32)
+    grid = rng.uniform(-1.4, 1.4, (1, *points, 3)).astype(np.float32)
+    grad = rng.standard_normal((1, channels, *points)).astype(np.float32)
+    spec = spec_of(mode, padding, False)
+    check_gradients(gw.grid_sample_backward(grad, x, grid, mode, padding), grad, x, grid, spec)
+    gx, gg = gw.grid_sample_backward(last(grad), last(x), grid, mode, padding, layout="NHWC")
+    check_gradients((np.moveaxis(gx, -1, 1), gg), grad, x, grid, spec)
+
+
 @AXES
 @EVERY
 @pytest.mark.parametrize("channels", [1, 6, 40])

@@ -18,6 +18,7 @@ void add_volume_kernels(Kernels& k);
 void add_planar_volume_kernels(Kernels& k);
 void add_packed_volume_kernels(Kernels& k);
 void add_volume_backward_kernels(Kernels& k);
+void add_planar_volume_backward_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -37,6 +38,7 @@ const Kernels& table() {
     add_planar_volume_kernels(k);
     add_packed_volume_kernels(k);
     add_volume_backward_kernels(k);
+    add_planar_volume_backward_kernels(k);
     add_conversions(k);
     return true;
   }();

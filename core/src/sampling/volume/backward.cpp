@@ -12,11 +12,16 @@ template <class T>
 struct VolumeBlock {
   const T* x;
   T* d;
-  const T* g;       // of the tile's first point
-  int64_t g_point;
+  const T* g;
+  int64_t g_point;  // 0: g is that of the tile's points alone, one after the other
   int64_t step[3];  // to the next voxel along x, y, z
   int vectors;
-  T* sums;          // of the tile's first point
+  T* sums;
+
+  GW_INLINE const T* grad(const VolumePoints<T>& t, int p) const {
+    return g_point ? g + t.id[p] * g_point : g + p * (int64_t)(vectors * lanes);
+  }
+  int lanes;
 };
 
 template <class T, int L, int axes, class V>
@@ -26,28 +31,28 @@ GW_INLINE void put_sums(const VolumeBlock<T>& b, const VolumePoints<T>& t, int p
   const V y = along[axes == 3 ? 1 : 0], z = along[axes == 3 ? 2 : 0];
   s::store(folded, fold_four(s{}, along[0], y, z, z));
   const auto sum = unfold<T, L>(folded);
-  for (int a = 0; a < axes; ++a) b.sums[axes * p + a] = sum[a] * t.slope.p[a][p];
+  for (int a = 0; a < axes; ++a) b.sums[axes * t.id[p] + a] = sum[a] * t.slope.p[a][p];
 }
 
 template <class T, int L>
 static void nearest_voxels(const VolumeBlock<T>& b, const VolumePoints<T>& t) {
   typedef lanes_of<T, L> s;
   for (int k = 0; k < t.inside; ++k) {
-    const T* g = b.g + t.point[k] * b.g_point;
-    T* d = b.d + t.voxel[k] * b.step[0];
+    const T* g = b.grad(t, t.point[k]);
+    T* d = b.d + t.offset[k];
     for (int v = 0; v < b.vectors; ++v, g += L, d += L) s::store(d, s::load(d) + s::load(g));
   }
 }
 
 template <class T, int L, int axes, bool wants_x, bool wants_grid>
-static void linear_inside(const VolumeBlock<T>& b, const VolumePoints<T>& t) {
+static void linear_inside(const VolumeBlock<T>& b, const VolumePoints<T>& t, int first, int last) {
   typedef lanes_of<T, L> s;
   typedef typename s::V V;
   constexpr int rows = axes == 3 ? 4 : 1, ahead = 4;
   const int64_t row[4] = {0, b.step[1], b.step[2], b.step[1] + b.step[2]}, next = b.step[0];
-  for (int k = 0; k < t.inside; ++k) {
+  for (int k = first; k < last; ++k) {
     const int p = t.point[k];
-    const int64_t from = t.voxel[k] * next, soon = t.voxel[k + ahead] * next;
+    const int64_t from = t.offset[k], soon = t.offset[k + ahead];
     for (int r = 0; r < rows; ++r) {
       if (wants_grid) {
         __builtin_prefetch(b.x + soon + row[r]);
@@ -68,7 +73,7 @@ static void linear_inside(const VolumeBlock<T>& b, const VolumePoints<T>& t) {
       }
     const V vx = s::splat(wx), vy = s::splat(wy), vz = s::splat(wz);
     V along[axes] = {};
-    const T* g = b.g + p * b.g_point;
+    const T* g = b.grad(t, p);
     const T* x = b.x + from;
     T* d = b.d + from;
     for (int v = 0; v < b.vectors; ++v, g += L) {
@@ -92,9 +97,14 @@ static void linear_inside(const VolumeBlock<T>& b, const VolumePoints<T>& t) {
         x += L;
       }
       if (wants_x) {
+        V sum[8];  // all loads before any store: one that comes after may have to wait for it
         for (int r = 0; r < rows; ++r) {
-          s::store(d + row[r], fused(gv, near[r], s::load(d + row[r])));
-          s::store(d + row[r] + next, fused(gv, far[r], s::load(d + row[r] + next)));
+          sum[2 * r] = fused(gv, near[r], s::load(d + row[r]));
+          sum[2 * r + 1] = fused(gv, far[r], s::load(d + row[r] + next));
+        }
+        for (int r = 0; r < rows; ++r) {
+          s::store(d + row[r], sum[2 * r]);
+          s::store(d + row[r] + next, sum[2 * r + 1]);
         }
         d += L;
       }
@@ -113,10 +123,10 @@ static void list_points(const VolumeJob& job, const VolumeBackwardPiece& piece, 
     const int p = t.edge_point[e];
     AxisTaps<T> tap[3];
     point_taps<T, true>(job, t.at, p, tap);
-    const int64_t plane = owner_plane(job, t, p);
+    const int64_t plane = axes == 3 ? owner_plane<T>(job, t.at.p[2][p]) : 0;
     const bool owned = b.sums && plane >= piece.z0 && plane < piece.z1;
     V along[axes] = {};
-    const T* const g = b.g + p * b.g_point;
+    const T* const g = b.grad(t, p);
     for (int k = 0; k < tap[2].count; ++k) {
       const bool in_d = b.d && tap[2].index[k] >= piece.z0 && tap[2].index[k] < piece.z1;
       if (!in_d && !owned) continue;
@@ -145,6 +155,18 @@ static void list_points(const VolumeJob& job, const VolumeBackwardPiece& piece, 
   }
 }
 
+// The channels of a tile's points: runs of points that follow each other are transposed whole.
+template <class S, class T>
+static void pack_listed(const VolumeBackwardJob& job, const S* g, const int64_t* id, int count, int64_t channels, T* to,
+                        int64_t width) {
+  for (int i = 0; i < count;) {
+    int run = 1;
+    while (i + run < count && id[i + run] == id[i] + run) ++run;
+    pack_run<S, T>(g + id[i] * job.go_p, job.go_p, job.go_c, run, channels, to + i * width, width);
+    i += run;
+  }
+}
+
 template <class S, int L, int mode, int axes>
 static void run_piece(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece) {
   typedef typename storage<S>::compute T;
@@ -155,33 +177,28 @@ static void run_piece(const VolumeBackwardJob& job, const VolumeBackwardPiece& p
   b.x = static_cast<const T*>(piece.x);
   b.d = static_cast<T*>(piece.d);
   b.vectors = (int)(piece.width / L);
-  b.step[0] = piece.step;
-  b.step[1] = job.size[0] * b.step[0];
-  b.step[2] = job.size[1] * b.step[1];
-  const int64_t channels = piece.c1 - piece.c0, points = job.points();
+  b.lanes = L;
+  for (int a = 0; a < 3; ++a) b.step[a] = piece.step[a];
+  const int64_t channels = piece.c1 - piece.c0;
   const S* g = static_cast<const S*>(job.grad_output) + piece.n * job.go_n + piece.c0 * job.go_c;
   const bool direct = sizeof(S) == sizeof(T) && job.go_c == 1 && channels == piece.width;
+  b.g = direct ? reinterpret_cast<const T*>(g) : packed;
+  b.g_point = direct ? job.go_p : 0;
+  b.sums = piece.x ? static_cast<T*>(piece.sums) : nullptr;
   const int64_t tile = direct ? tile_points : min_of<int64_t>(tile_points, most_packed / piece.width);
-  for (int64_t first = 0; first < points; first += tile) {
-    const int count = (int)min_of(tile, points - first);
-    volume_coordinates<T>(job, piece.n, first, count, t.at, &t.slope);
+  for (int64_t first = 0; first < piece.points; first += tile) {
+    const int count = (int)min_of(tile, piece.points - first);
+    t.load(job, piece, first, count);
     sort_volume_points<T, mode, axes>(job, piece, count, t);
-    if (t.inside + t.edge == 0) continue;
-    if (direct) {
-      b.g = reinterpret_cast<const T*>(g + first * job.go_p);
-      b.g_point = job.go_p;
-    } else {
-      pack_run<S, T>(g + first * job.go_p, job.go_p, job.go_c, count, channels, packed, piece.width);
-      b.g = packed;
-      b.g_point = piece.width;
-    }
-    b.sums = piece.x ? static_cast<T*>(piece.sums) + axes * first : nullptr;
+    if (!direct) pack_listed<S, T>(job, g, t.id, count, channels, packed, piece.width);
     if (mode == GW_NEAREST) {
       nearest_voxels<T, L>(b, t);
     } else if (mode == GW_BILINEAR) {
-      if (b.d && b.sums) linear_inside<T, L, axes, true, true>(b, t);
-      else if (b.d) linear_inside<T, L, axes, true, false>(b, t);
-      else linear_inside<T, L, axes, false, true>(b, t);
+      const int ours = t.inside - t.below;
+      if (b.d && b.sums) linear_inside<T, L, axes, true, true>(b, t, 0, ours);
+      else if (b.d) linear_inside<T, L, axes, true, false>(b, t, 0, ours);
+      else linear_inside<T, L, axes, false, true>(b, t, 0, ours);
+      if (b.d && t.below > 0) linear_inside<T, L, axes, true, false>(b, t, ours, t.inside);
     }
     list_points<T, L, axes>(job, piece, b, t);
   }
@@ -203,25 +220,26 @@ static void run(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece) 
 }
 
 template <class S>
-static void pack_x(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece, int64_t row0, int64_t row1, void* to) {
+static void pack_x(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece, int64_t row0, int64_t row1) {
   typedef typename storage<S>::compute T;
+  T* const to = static_cast<T*>(const_cast<void*>(piece.x));
   for (int64_t row = row0; row < row1; ++row) {
     const S* x = static_cast<const S*>(job.x) + piece.n * job.x_n + piece.c0 * job.x_c + row / job.size[1] * job.x_s[2] +
                  row % job.size[1] * job.x_s[1];
     pack_run<S, T>(x, job.x_s[0], job.x_c, job.size[0], piece.c1 - piece.c0,
-                   static_cast<T*>(to) + row * job.size[0] * piece.width, piece.width);
+                   to + row / job.size[1] * piece.step[2] + row % job.size[1] * piece.step[1], piece.width);
   }
 }
 
 template <class S>
-static void unpack_d(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece, int64_t row0, int64_t row1,
-                     const void* from) {
+static void unpack_d(const VolumeBackwardJob& job, const VolumeBackwardPiece& piece, int64_t row0, int64_t row1) {
   typedef typename storage<S>::compute T;
+  const T* const from = static_cast<const T*>(piece.d);
   for (int64_t row = row0; row < row1; ++row) {
     S* d = static_cast<S*>(job.grad_x) + piece.n * job.gx_n + piece.c0 * job.gx_c + row / job.size[1] * job.gx_s[2] +
            row % job.size[1] * job.gx_s[1];
-    unpack_run<S, T>(static_cast<const T*>(from) + row * job.size[0] * piece.width, piece.width, job.size[0],
-                     piece.c1 - piece.c0, d, job.gx_s[0], job.gx_c);
+    unpack_run<S, T>(from + row / job.size[1] * piece.step[2] + row % job.size[1] * piece.step[1],
+                     piece.width, job.size[0], piece.c1 - piece.c0, d, job.gx_s[0], job.gx_c);
   }
 }
 
@@ -235,6 +253,8 @@ static void add_backward(VolumeKernels& k, int type) {
 }
 
 void add_volume_backward_kernels(Kernels& k) {
+  k.volume.band_ranges[0] = band_ranges<float>;
+  k.volume.band_ranges[1] = band_ranges<double>;
   add_backward<float>(k.volume, GW_FLOAT32);
   add_backward<double>(k.volume, GW_FLOAT64);
   add_backward<float16>(k.volume, GW_FLOAT16);

@@ -37,8 +37,7 @@ struct VolumePiece {
   int32_t count;   // at most tile_points
 };
 
-// The gradient. Volumes are blocks of channels: a voxel's lie side by side, voxels step[0] apart along x, rows and planes
-// without gaps.
+// The gradient.
 struct VolumeBackwardJob : VolumeJob {
   const void* grad_output;                // of x's type; points go_p apart, in the grid's order
   int64_t go_n, go_c, go_p;
@@ -47,15 +46,23 @@ struct VolumeBackwardJob : VolumeJob {
 };
 
 // One piece owns its destinations: planes [z0, z1) of channels [c0, c1) of grad_x of volume n. A point belongs to the
-// piece whose planes hold its (clamped) cell; its share of the grid's gradient, summed over the piece's channels, goes to
+// piece whose planes hold its (padded) cell; its share of the grid's gradient, summed over the piece's channels, goes to
 // sums[axes * point + axis].
 struct VolumeBackwardPiece {
   int64_t n, c0, c1, z0, z1;
-  int64_t width;   // channels of the block: c1 - c0 rounded up to whole vectors
-  int64_t step;    // values from a voxel to the next, of x and d
-  const void* x;   // the block of x, in the arithmetic type; null: the grid's gradient is not wanted
-  void* d;         // that of grad_x, to be added to; null: not wanted
-  void* sums;      // in the arithmetic type
+  int64_t width;    // channels of the block: c1 - c0 rounded up to whole vectors
+  int64_t step[3];  // to the next voxel along x, y, z, in the blocks of x and d
+  const void* x;    // the block of x, in the arithmetic type; null: the grid's gradient is not wanted
+  void* d;          // that of grad_x, to be added to; null: not wanted
+  bool halo;        // d has room for planes z0 - 1 and z1, whose contents do not matter
+  void* sums;       // in the arithmetic type
+  const int32_t* list;  // the points that may have a part in the piece; null: all of them
+  int64_t points;       // how many
+};
+
+// Bands [first, last] of planes that a point may have a part in.
+struct BandRange {
+  uint16_t first, last;
 };
 
 typedef void (*SampleVolume)(const VolumeJob&, const VolumePiece&);
@@ -73,11 +80,15 @@ struct VolumeKernels {
   void (*pack_rows[volume_types])(const VolumeJob&, int64_t n, int64_t c0, int64_t c1, int64_t row0, int64_t row1, void* to);
   SamplePackedVolume packed[volume_modes][volume_types]; // o_p = 1; channels of one block
 
-  // The gradient; floats only. Rows as pack_rows takes them, of x into blocks and of blocks into grad_x.
+  // The gradient; floats only. Rows as pack_rows takes them, of x into blocks and of blocks into grad_x; `x` and `d` of
+  // the piece stand for plane 0.
   void (*backward[volume_modes][volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&);
-  void (*pack_x[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1, void* x);
-  void (*unpack_d[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1,
-                                 const void* d);
+  // The same of planes as they lie (x_s[0] = gx_s[0] = go_p = 1), two samples or more along every axis; null: there is none.
+  void (*backward_planar[volume_modes][volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&);
+  void (*pack_x[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1);
+  // Those of a tile; band_of[plane]. [arithmetic in double]
+  void (*band_ranges[2])(const VolumeJob&, int64_t n, int64_t first, int32_t count, const uint16_t* band_of, BandRange*);
+  void (*unpack_d[volume_types])(const VolumeBackwardJob&, const VolumeBackwardPiece&, int64_t row0, int64_t row1);
 };
 
 }  // namespace gw

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
@@ -83,135 +84,213 @@ double value_cost(const VolumeJob& job) {
   return by_mode[job.spec.mode];
 }
 
-// How a call is cut: by shapes alone, so that bits do not depend on the number of threads. A unit is a block of channels
-// of one volume. Where there are few units, planes of grad_x are shared out in bands; each looks at all points.
+// How a call is cut: by shapes alone, so that bits do not depend on the number of threads. A piece is a block of channels
+// of one volume, and of it a band of planes small enough to stay in a second-level cache with its grad_x; where there are
+// few pieces otherwise, bands are made to have some. Points are listed by band.
 struct Cut {
   int64_t channels, blocks, units, bands, planes;  // channels of a block; planes of a band
 
-  Cut(const VolumeJob& job, bool direct) {
-    constexpr int64_t enough = 8, fewest_planes = 4, fewest_values = 1 << 16;
+  Cut(const VolumeJob& job, bool direct, bool planar) {
+    constexpr int64_t enough = 8, fewest_planes = 4, fewest_values = 1 << 16, band_bytes = 2 << 20;
     const bool wide = job.x_type == GW_FLOAT64;
     const int64_t most = direct ? 64 : wide ? 8 : 16;
     channels = job.channels <= 4 ? 4 : job.channels <= 8 ? 8 : std::min(most, (job.channels + 3) / 4 * 4);
+    if (planar && job.channels <= 4) channels = job.channels;
     blocks = (job.channels + channels - 1) / channels;
     units = job.batches * blocks;
     bands = 1;
-    if (units < enough && job.points() * job.channels * job.batches >= fewest_values)
-      bands = std::clamp<int64_t>(job.size[2] / fewest_planes, 1, (enough + units - 1) / std::max<int64_t>(units, 1));
+    if (job.points() * job.channels * job.batches >= fewest_values && job.points() < INT32_MAX) {
+      const int64_t most_bands = std::clamp<int64_t>(job.size[2] / fewest_planes, 1, 4096);
+      const double bytes = 2.0 * (double)job.voxels() * (double)channels * (wide ? 8 : 4);
+      const auto small = (int64_t)std::min(bytes / (double)band_bytes, 4096.0);
+      bands = std::clamp(std::max((enough + units - 1) / std::max<int64_t>(units, 1), small), int64_t{1}, most_bands);
+    }
     planes = (job.size[2] + bands - 1) / bands;
     bands = (job.size[2] + planes - 1) / planes;
   }
-  VolumeBackwardPiece piece(const VolumeBackwardJob& job, int64_t unit) const {
+  VolumeBackwardPiece piece(const VolumeBackwardJob& job, int64_t unit, int64_t band) const {
     VolumeBackwardPiece p = {};
     p.n = unit / blocks;
     p.c0 = unit % blocks * channels;
     p.c1 = std::min(p.c0 + channels, job.channels);
     p.width = (p.c1 - p.c0 + 3) / 4 * 4;
     if (p.width > 8 && p.width < 16) p.width = 16;
-    p.z1 = job.size[2];
-    p.step = p.width;
+    p.z0 = band * planes;
+    p.z1 = std::min(p.z0 + planes, job.size[2]);
+    p.points = job.points();
     return p;
   }
 };
 
-// Everything about one call that its phases share.
+// The points of each band, in their own order.
+struct Lists {
+  Scratch<int32_t> points;
+  std::vector<int64_t> start;  // of each band
+
+  Lists(const VolumeJob& job, int64_t n, const Cut& cut) {
+    constexpr int64_t chunk = 4096;
+    const int64_t all = job.points(), chunks = (all + chunk - 1) / chunk, bands = cut.bands;
+    const Scratch<BandRange> ranges = scratch<BandRange>((size_t)all);
+    std::vector<int64_t> counts((size_t)(chunks * bands));
+    std::vector<uint16_t> band_of((size_t)job.size[2]);
+    for (int64_t z = 0; z < job.size[2]; ++z) band_of[(size_t)z] = (uint16_t)(z / cut.planes);
+    const auto count = [&](int64_t c) { return std::min(chunk, all - c * chunk); };
+    Outcome outcome = parallel_for(chunks, 4.0 * (double)all, [&](int64_t c, int) {
+      BandRange* const r = ranges.get() + c * chunk;
+      for (int64_t i = 0; i < count(c); i += tile_points)
+        kernels().volume.band_ranges[job.x_type == GW_FLOAT64](job, n, c * chunk + i,
+                                                                (int32_t)std::min<int64_t>(tile_points, count(c) - i),
+                                                                band_of.data(), r + i);
+      int64_t* const to = counts.data() + c * bands;
+      for (int64_t i = 0; i < count(c); ++i) {
+        ++to[r[i].first];
+        for (int b = r[i].first + 1; b <= r[i].last; ++b) ++to[b];
+      }
+    });
+    int64_t total = 0;
+    for (int64_t b = 0; b < bands; ++b) {
+      start.push_back(total);
+      for (int64_t c = 0; c < chunks; ++c) {
+        const int64_t here = counts[(size_t)(c * bands + b)];
+        counts[(size_t)(c * bands + b)] = total;
+        total += here;
+      }
+    }
+    start.push_back(total);
+    points = scratch<int32_t>((size_t)total);
+    interrupted = outcome == Outcome::interrupted;
+    if (interrupted) return;
+    outcome = parallel_for(chunks, 2.0 * (double)all, [&](int64_t c, int) {
+      const BandRange* const r = ranges.get() + c * chunk;
+      int64_t* const at = counts.data() + c * bands;
+      for (int64_t i = 0; i < count(c); ++i) {
+        const auto p = (int32_t)(c * chunk + i);
+        points[at[r[i].first]++] = p;
+        for (int b = r[i].first + 1; b <= r[i].last; ++b) points[at[b]++] = p;
+      }
+    });
+    interrupted = outcome == Outcome::interrupted;
+  }
+  bool interrupted = false;
+};
+
+// A store and a load whose addresses differ by nearly a multiple of 4096 wait for each other, as the eight taps of a
+// point would where rows are 64 voxels of 64 bytes. So rows and planes of blocks, and the blocks of x and grad_x, are kept
+// apart where they need be.
+struct Steps {
+  int64_t bytes[3], half;  // to the next voxel, row, plane; of a block of `planes`
+
+  static bool near(int64_t bytes, int64_t room) {
+    const int64_t low = ((bytes % 4096) + 4096) % 4096;
+    return low < room || low > 4096 - room;
+  }
+  Steps(const VolumeJob& job, int64_t planes, int64_t width, int64_t value_bytes) {
+    bytes[0] = width * value_bytes;
+    bytes[1] = product(job.size[0], bytes[0]);
+    const bool spread = job.size[0] * bytes[0] >= 2048;  // narrower rows would grow too much
+    while (spread && near(bytes[1], 512)) bytes[1] += 64;
+    bytes[2] = product(job.size[1], bytes[1]);
+    const auto plane_near = [&] {
+      return near(bytes[2], 512) || near(bytes[2] - bytes[1], 512) || near(bytes[2] + bytes[1], 512);
+    };
+    for (int k = 0; k < 64 && spread && plane_near(); ++k) bytes[2] += 64;
+    half = (product(planes, bytes[2]) + 63) / 64 * 64;
+    const auto half_near = [&] {
+      for (int z = -1; z <= 1; ++z)
+        for (int y = -1; y <= 1; ++y)
+          if (near(half + z * bytes[2] + y * bytes[1], 192)) return true;
+      return false;
+    };
+    for (int k = 0; k < 64 && half_near(); ++k) half += 64;
+  }
+};
+
+// Everything that the pieces of a call share.
 struct Gradient {
   const VolumeKernels& k = kernels().volume;
   VolumeBackwardJob job = {};
-  bool direct = false, wants_x = false, wants_grid = false;
-  int64_t value_bytes = 4;       // of the arithmetic type
-  int64_t half = 0, unit_bytes = 0;  // scratch of a unit: x, then grad_x
-  int64_t sums_bytes = 0;        // of a unit
-  int64_t rows = 0;
+  bool direct = false, planar = false;          // memory is used as it lies: channels last, or planes
+  bool wants_x = false, wants_grid = false;
+  int64_t value_bytes = 4;                      // of the arithmetic type
+  int64_t x_bytes = 0, scratch_bytes = 0;       // of a piece: x, and grad_x after it
+  int64_t sums_bytes = 0;                       // of a unit
 
-  // Scratch memory of a unit, and its sums.
-  void bind(VolumeBackwardPiece& piece, char* scratch, char* sums) const {
+  // Planes of x that a band reads beyond its own: taps padded one by one stay within two planes of the padded cell.
+  int64_t before() const { return job.spec.mode == GW_BICUBIC ? 2 : 0; }
+  int64_t after() const { return job.spec.mode == GW_BICUBIC ? 2 : 1; }
+
+  void run(const Cut& cut, VolumeBackwardPiece piece, char* scratch) const {
+    int64_t x0 = 0;
+    if (planar) {
+      const int64_t x_at = piece.n * job.x_n + piece.c0 * job.x_c, d_at = piece.n * job.gx_n + piece.c0 * job.gx_c;
+      piece.x = wants_grid ? static_cast<const char*>(job.x) + x_at * value_bytes : nullptr;
+      piece.d = wants_x ? static_cast<char*>(job.grad_x) + d_at * value_bytes : nullptr;
+      if (wants_x) clear_planes(piece);
+      return k.backward_planar[job.spec.mode][job.x_type](job, piece);
+    }
     if (direct) {
       const int64_t at = piece.c0 * value_bytes;
-      piece.step = job.channels;
+      piece.step[0] = job.channels;
+      piece.step[1] = job.size[0] * piece.step[0];
+      piece.step[2] = job.size[1] * piece.step[1];
       piece.x = wants_grid ? static_cast<const char*>(job.x) + piece.n * job.x_n * value_bytes + at : nullptr;
       piece.d = wants_x ? static_cast<char*>(job.grad_x) + piece.n * job.gx_n * value_bytes + at : nullptr;
     } else {
-      piece.x = wants_grid ? scratch : nullptr;
-      piece.d = wants_x ? scratch + (wants_grid ? half : 0) : nullptr;
+      const Steps steps(job, cut.planes + 4, piece.width, value_bytes);
+      for (int a = 0; a < 3; ++a) piece.step[a] = steps.bytes[a] / value_bytes;
+      x0 = std::max<int64_t>(piece.z0 - before(), 0);
+      piece.x = wants_grid ? scratch - x0 * steps.bytes[2] : nullptr;
+      piece.d = wants_x ? scratch + x_bytes - (piece.z0 - 1) * steps.bytes[2] : nullptr;
+      piece.halo = true;
     }
-    piece.sums = sums;
-  }
-  void begin_rows(const VolumeBackwardPiece& piece, int64_t row0, int64_t row1) const {
-    const int64_t row = job.size[0] * piece.step * value_bytes;
-    if (wants_grid && !direct) k.pack_x[job.x_type](job, piece, row0, row1, const_cast<void*>(piece.x));
-    if (!wants_x) return;
-    char* d = static_cast<char*>(piece.d);
-    if (!direct || piece.width == job.channels) {
-      std::memset(d + row0 * row, 0, (size_t)((row1 - row0) * row));
-    } else {
-      const int64_t voxel = piece.step * value_bytes;
-      for (int64_t v = row0 * job.size[0]; v < row1 * job.size[0]; ++v)
-        std::memset(d + v * voxel, 0, (size_t)((piece.c1 - piece.c0) * value_bytes));
-    }
-  }
-  void run_band(VolumeBackwardPiece piece, const Cut& cut, int64_t band) const {
-    piece.z0 = band * cut.planes;
-    piece.z1 = std::min(piece.z0 + cut.planes, job.size[2]);
+    if (wants_grid && !direct)
+      k.pack_x[job.x_type](job, piece, x0 * job.size[1], std::min(piece.z1 + after(), job.size[2]) * job.size[1]);
+    if (wants_x) clear(piece);
     k.backward[job.spec.mode][job.x_type](job, piece);
+    if (wants_x && !direct) k.unpack_d[job.x_type](job, piece, piece.z0 * job.size[1], piece.z1 * job.size[1]);
   }
-  void end_rows(const VolumeBackwardPiece& piece, int64_t row0, int64_t row1) const {
-    if (wants_x && !direct) k.unpack_d[job.x_type](job, piece, row0, row1, piece.d);
+
+ private:
+  void clear_planes(const VolumeBackwardPiece& piece) const {
+    const bool whole = job.gx_s[1] == job.size[0] || job.size[1] == 1;
+    const int64_t rows = whole ? 1 : job.size[1], length = job.size[0] * (whole ? job.size[1] : 1);
+    for (int64_t c = 0; c < piece.c1 - piece.c0; ++c)
+      for (int64_t z = piece.z0; z < piece.z1; ++z)
+        for (int64_t y = 0; y < rows; ++y)
+          std::memset(static_cast<char*>(piece.d) + (c * job.gx_c + z * job.gx_s[2] + y * job.gx_s[1]) * value_bytes, 0,
+                      (size_t)(length * value_bytes));
+  }
+  void clear(const VolumeBackwardPiece& piece) const {
+    const bool whole = !direct || piece.width == job.channels;
+    for (int64_t row = piece.z0 * job.size[1]; row < piece.z1 * job.size[1]; ++row) {
+      char* const to = static_cast<char*>(piece.d) +
+                       (row / job.size[1] * piece.step[2] + row % job.size[1] * piece.step[1]) * value_bytes;
+      if (whole) {
+        std::memset(to, 0, (size_t)(job.size[0] * piece.width * value_bytes));
+      } else {
+        for (int64_t v = 0; v < job.size[0]; ++v)
+          std::memset(to + v * piece.step[0] * value_bytes, 0, (size_t)(piece.width * value_bytes));
+      }
+    }
   }
 };
 
 constexpr int64_t most_scratch = int64_t{256} << 20;
-
-// A piece is a unit, from packing to unpacking.
-Outcome run_whole_units(const Gradient& g, const Cut& cut, int64_t unit0, int64_t unit1, int workers, double cost, char* sums) {
-  const Memory memory = allocate(workers, g.unit_bytes);
-  return parallel_for_with(workers, unit1 - unit0, cost, [&](int64_t i, int worker) {
-    VolumeBackwardPiece piece = cut.piece(g.job, unit0 + i);
-    g.bind(piece, memory.get() + worker * g.unit_bytes, sums + i * g.sums_bytes);
-    g.begin_rows(piece, 0, g.rows);
-    for (int64_t band = 0; band < cut.bands; ++band) g.run_band(piece, cut, band);
-    g.end_rows(piece, 0, g.rows);
-  });
-}
-
-// All threads pack some units, then take their bands, then unpack them.
-Outcome run_shared_units(const Gradient& g, const Cut& cut, int64_t unit0, int64_t unit1, double cost, char* sums) {
-  const int64_t at_once = std::clamp<int64_t>(most_scratch / std::max<int64_t>(g.unit_bytes, 1), 1, unit1 - unit0);
-  const Memory memory = allocate(at_once, g.unit_bytes);
-  const int64_t rows_at_once = std::max<int64_t>(1, 2048 / g.job.size[0]);
-  const int64_t row_pieces = (g.rows + rows_at_once - 1) / rows_at_once;
-  for (int64_t first = unit0; first < unit1; first += at_once) {
-    const int64_t here = std::min(at_once, unit1 - first);
-    const double share = cost * (double)here / (double)(unit1 - unit0);
-    const auto bound = [&](int64_t i) {
-      VolumeBackwardPiece piece = cut.piece(g.job, first + i);
-      g.bind(piece, memory.get() + i * g.unit_bytes, sums + (first - unit0 + i) * g.sums_bytes);
-      return piece;
-    };
-    const auto each_row_piece = [&](auto&& body) {
-      return parallel_for(here * row_pieces, share * 0.2, [&](int64_t i, int) {
-        const int64_t row = i % row_pieces * rows_at_once;
-        body(bound(i / row_pieces), row, std::min(row + rows_at_once, g.rows));
-      });
-    };
-    Outcome outcome = each_row_piece([&](const VolumeBackwardPiece& p, int64_t a, int64_t b) { g.begin_rows(p, a, b); });
-    if (outcome == Outcome::interrupted) return outcome;
-    outcome = parallel_for(here * cut.bands, share,
-                           [&](int64_t i, int) { g.run_band(bound(i / cut.bands), cut, i % cut.bands); });
-    if (outcome == Outcome::interrupted) return outcome;
-    if (g.wants_x && !g.direct)
-      outcome = each_row_piece([&](const VolumeBackwardPiece& p, int64_t a, int64_t b) { g.end_rows(p, a, b); });
-    if (outcome == Outcome::interrupted) return outcome;
-  }
-  return Outcome::done;
-}
 
 // Writes points [first, last) of grad_grid: the sums of the blocks, added in order; none: zeros.
 template <class T>
 void write_grid(const VolumeBackwardJob& job, const T* sums, int64_t blocks, const gw_tensor& to, int64_t n, int64_t first,
                 int64_t last) {
   const int axes = job.axes;
-  const int64_t step = axes * job.points(), width = to.shape[3], height = to.shape[2];
+  const int64_t step = axes * job.points();
+  if (to.dtype == (sizeof(T) == 8 ? GW_FLOAT64 : GW_FLOAT32) && is_contiguous(to)) {
+    T* const out = static_cast<T*>(to.data) + n * step;
+    if (blocks == 0) std::memset(out + axes * first, 0, sizeof(T) * (size_t)(axes * (last - first)));
+    for (int64_t b = 0; b < blocks; ++b)
+      for (int64_t i = axes * first; i < axes * last; ++i) out[i] = b == 0 ? sums[i] : out[i] + sums[b * step + i];
+    return;
+  }
+  const int64_t width = to.shape[3], height = to.shape[2];
   for (int64_t p = first; p < last; ++p) {
     const int64_t at = n * to.stride[0] + p / width / height * to.stride[1] + p / width % height * to.stride[2] +
                        p % width * to.stride[3];
@@ -229,6 +308,10 @@ void write_grid(const VolumeBackwardJob& job, const T* sums, int64_t blocks, con
       }
     }
   }
+}
+
+bool k_planar(const VolumeJob& job) {
+  return kernels().volume.backward_planar[job.spec.mode][job.x_type] != nullptr;
 }
 
 }  // namespace
@@ -273,43 +356,70 @@ gw_status sample_volume_backward(const gw_grid_sample_spec& spec, const gw_tenso
   g.direct = type_size(x.dtype) == g.value_bytes && channels % 4 == 0 && (channels <= 8 || channels % 16 == 0) &&
              (!g.wants_grid || (x.stride[1] == 1 && is_dense(x, channels))) &&
              (!g.wants_x || (gx.stride[1] == 1 && is_dense(gx, channels)));
-  const Cut cut(job, g.direct);
-  g.rows = job.size[1] * job.size[2];
-  if (!g.direct && (g.wants_x || g.wants_grid)) {
-    const int64_t bytes = product(product(g.rows, job.size[0]), (cut.channels > 8 ? 16 : cut.channels) * g.value_bytes);
-    g.half = (bytes + 4095) / 4096 * 4096 + 1088;  // a store and a load nearly a multiple of 4096 apart wait for each other
-    g.unit_bytes = (g.wants_x && g.wants_grid ? 2 : 1) * g.half;
+  const auto fits = [&](int a) { return spec.mode == GW_NEAREST || job.size[a] >= 2; };
+  const auto reaches = [&](const int64_t (&stride)[3]) {
+    for (int a = 0; a < job.axes; ++a)
+      if (stride[a] < 0 || stride[a] * job.size[a] >= int64_t{1} << 29) return false;
+    return true;
+  };
+  g.planar = !job.wide && channels > 0 && k_planar(job) && (spec.mode == GW_NEAREST || channels <= 3) && fits(0) &&
+             (job.axes == 1 || (fits(1) && fits(2))) && (!g.wants_grid || (job.x_s[0] == 1 && reaches(job.x_s))) &&
+             (!g.wants_x || (job.gx_s[0] == 1 && reaches(job.gx_s))) && job.go_p == 1;
+  if (g.planar) g.direct = false;
+  const Cut cut(job, g.direct, g.planar);
+  if (!g.direct && !g.planar && (g.wants_x || g.wants_grid)) {
+    const int64_t width = cut.channels > 8 && cut.channels < 16 ? 16 : cut.channels;
+    const Steps steps(job, cut.planes + 4, width, g.value_bytes);
+    g.x_bytes = g.wants_grid ? steps.half : 0;
+    g.scratch_bytes = g.x_bytes + (g.wants_x ? steps.half : 0);
+    if (product(job.size[2], steps.bytes[2]) / g.value_bytes >= int64_t{1} << 31) job.wide = 1;
   }
   g.sums_bytes = product(job.axes * job.points(), g.value_bytes);
 
   // Batches at a time, so that their sums stay small.
   const bool in_place = g.wants_grid && cut.blocks == 1 && type_size(gg.dtype) == g.value_bytes && is_contiguous(gg);
   const int64_t batch_bytes = g.wants_grid && !in_place ? product(cut.blocks, g.sums_bytes) : 0;
+  const int64_t list_bytes = cut.bands > 1 && job.g_n != 0 ? 5 * job.points() : 0;
   const int64_t batches_at_once =
-      std::clamp<int64_t>(most_scratch / 2 / std::max<int64_t>(batch_bytes, 1), 1, job.batches);
+      std::clamp<int64_t>(most_scratch / 2 / std::max<int64_t>(batch_bytes + list_bytes, 1), 1, job.batches);
   const Memory own_sums = allocate(batches_at_once, batch_bytes);
   const double cost = value_cost(job) * (double)job.points() * (double)job.batches * (double)channels +
                       0.5 * (double)job.voxels() * (double)job.batches * (double)channels;
+  std::vector<Lists> lists;
   constexpr int64_t run = 4096;
   const int64_t runs = (job.points() + run - 1) / run;
   for (int64_t n = 0; n < job.batches; n += batches_at_once) {
     const int64_t here = std::min(batches_at_once, job.batches - n);
     const double share = cost * (double)here / (double)job.batches;
     char* const sums = in_place ? static_cast<char*>(gg.data) + n * g.sums_bytes : own_sums.get();
-    Outcome outcome = Outcome::done;
     if (g.wants_x || g.wants_grid) {
-      const int64_t unit0 = n * cut.blocks, unit1 = (n + here) * cut.blocks;
-      const int workers = workers_for(unit1 - unit0, share);
-      if ((workers == 1 && workers_for(INT32_MAX, share) == 1) ||
-          (unit1 - unit0 >= 2 * workers && workers * g.unit_bytes <= most_scratch))
-        outcome = run_whole_units(g, cut, unit0, unit1, workers, share, sums);
-      else
-        outcome = run_shared_units(g, cut, unit0, unit1, share, sums);
+      if (cut.bands > 1 && (job.g_n != 0 || lists.empty())) {
+        lists.clear();
+        for (int64_t b = 0; b < (job.g_n != 0 ? here : 1); ++b) {
+          lists.emplace_back(job, n + b, cut);
+          if (lists.back().interrupted) return GW_ERROR_INTERRUPTED;
+        }
+      }
+      const int64_t pieces = here * cut.blocks * cut.bands;
+      const auto fitting = (int)std::clamp<int64_t>(most_scratch / std::max<int64_t>(g.scratch_bytes, 1), 1, INT32_MAX);
+      const int workers = std::min(workers_for(pieces, share), fitting);
+      const Memory memory = allocate(workers, g.scratch_bytes);
+      const Outcome outcome = parallel_for_with(workers, pieces, share, [&](int64_t i, int worker) {
+        const int64_t unit = i / cut.bands, band = i % cut.bands;
+        VolumeBackwardPiece piece = cut.piece(job, n * cut.blocks + unit, band);
+        if (cut.bands > 1) {
+          const Lists& list = lists[job.g_n != 0 ? (size_t)(unit / cut.blocks) : 0];
+          piece.list = list.points.get() + list.start[(size_t)band];
+          piece.points = list.start[(size_t)band + 1] - list.start[(size_t)band];
+        }
+        piece.sums = sums + unit * g.sums_bytes;
+        g.run(cut, piece, memory.get() + worker * g.scratch_bytes);
+      });
+      if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
     }
-    if (outcome == Outcome::interrupted) return GW_ERROR_INTERRUPTED;
     if (!grad_grid || in_place) continue;
     const int64_t blocks = g.wants_grid ? cut.blocks : 0;
-    outcome = parallel_for(runs * here, 6.0 * (double)job.points() * (double)here, [&](int64_t i, int) {
+    const Outcome outcome = parallel_for(runs * here, 6.0 * (double)job.points() * (double)here, [&](int64_t i, int) {
       const int64_t b = i / runs, first = i % runs * run, end = std::min(first + run, job.points());
       const char* from = own_sums.get() + b * batch_bytes;
       if (g.value_bytes == 8) write_grid(job, reinterpret_cast<const double*>(from), blocks, gg, n + b, first, end);
