@@ -174,9 +174,9 @@ class Array {
     t_.rank = static_cast<int32_t>(shape.size());
     int order[GW_MAX_RANK];  // from the axis that varies fastest
     for (int i = 0; i < t_.rank; ++i) order[i] = t_.rank - 1 - i;
-    if (lies == Lies::turned && t_.rank == 4) {  // channels last for an NCHW shape, and the other way round
-      const int turned[4] = {1, 3, 2, 0};
-      for (int i = 0; i < 4; ++i) order[i] = turned[i];
+    if (lies == Lies::turned && t_.rank >= 3) {  // channels last for an NCHW shape, and the other way round
+      order[0] = 1;
+      for (int i = 1; i < t_.rank - 1; ++i) order[i] = t_.rank - i;
     }
     int64_t step = lies == Lies::spread ? 3 : 1, low = 0, high = 0;
     bool empty = false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// grid_sample and its gradients once more, one point and one tap at a time, for the drivers to compare with.
+// grid_sample and its gradients once more, for images, volumes and signals, one point and one tap at a time, for the
+// drivers to compare with.
 //
 // Coordinates are computed in T, the type the library promises to compute them in, by the reference framework's
 // expressions, so that ties and whole pixels fall alike; all that follows is in double. Beside each value stands the
@@ -35,16 +36,23 @@ class Definition {
 
   Definition(const gw_grid_sample_spec& spec, const Array& x, const Array& grid) : s_(spec), x_(x), grid_(grid) {
     const bool last = s_.layout == GW_NHWC;
-    n_ = x->shape[0], c_ = x->shape[last ? 3 : 1], h_ = x->shape[last ? 1 : 2], w_ = x->shape[last ? 2 : 3];
-    ho_ = grid->shape[1], wo_ = grid->shape[2];
+    axes_ = x->rank - 2;
+    n_ = x->shape[0], c_ = x->shape[last ? axes_ + 1 : 1];
+    points_ = 1;
+    for (int a = 0; a < axes_; ++a) {
+      size_[a] = x->shape[(last ? axes_ : axes_ + 1) - a];
+      points_ *= grid->shape[1 + a];
+    }
   }
-  int64_t points() const { return ho_ * wo_; }
+  int64_t points() const { return points_; }
   int64_t outputs() const { return n_ * c_ * points(); }
   int64_t output(int64_t n, int64_t c, int64_t p) const {  // row-major position in out's shape
     return s_.layout == GW_NHWC ? (n * points() + p) * c_ + c : (n * c_ + c) * points() + p;
   }
-  int64_t pixel(int64_t n, int64_t c, int64_t y, int64_t x) const {
-    return s_.layout == GW_NHWC ? ((n * h_ + y) * w_ + x) * c_ + c : ((n * c_ + c) * h_ + y) * w_ + x;
+  int64_t pixel(int64_t n, int64_t c, const int64_t (&at)[3]) const {
+    int64_t voxel = 0, voxels = 1;
+    for (int a = axes_ - 1; a >= 0; --a) voxel = voxel * size_[a] + at[a], voxels *= size_[a];
+    return s_.layout == GW_NHWC ? (n * voxels + voxel) * c_ + c : (n * c_ + c) * voxels + voxel;
   }
 
   Results forward(std::vector<char>* anywhere = nullptr) const {
@@ -70,33 +78,32 @@ class Definition {
     each_tap([&](int64_t n, int64_t p, const Tap& tap) {
       for (int64_t c = 0; c < c_; ++c) {
         const double g = grad_output.get(output(n, c, p)), v = value(n, c, tap);
-        const int64_t to = pixel(n, c, tap.y, tap.x), point = (n * points() + p) * 2;
+        const int64_t to = pixel(n, c, tap.at), point = (n * points() + p) * axes_;
         grad_x.add(to, g * tap.weight, std::fabs(g) * tap.weight_error);
         contributions[static_cast<size_t>(to)] += std::fabs(g * tap.weight);
         // Sums over channels and taps round once for each, whatever their order.
         const double scale = std::fabs(g * v), order = 2.0 * static_cast<double>(c_) * eps;
-        grad_grid.add(point, g * v * tap.dx, scale * (tap.dx_error + std::fabs(tap.dx) * order));
-        grad_grid.add(point + 1, g * v * tap.dy, scale * (tap.dy_error + std::fabs(tap.dy) * order));
+        for (int a = 0; a < axes_; ++a)
+          grad_grid.add(point + a, g * v * tap.d[a], scale * (tap.d_error[a] + std::fabs(tap.d[a]) * order));
       }
     }, [&](int64_t, int64_t) { certain = false; });
-    const double order = eps * 16.0 * static_cast<double>(points());  // as many as 16 taps of a point may fall together
+    // As many as 16 taps of a point may fall together, 64 in a volume.
+    const double order = eps * (axes_ == 3 ? 64.0 : 16.0) * static_cast<double>(points());
     for (size_t i = 0; i < contributions.size(); ++i) grad_x.allowed[i] += contributions[i] * order;
     return certain;
   }
 
  private:
   struct Tap {
-    int64_t y, x;
-    double weight, weight_error, dx, dx_error, dy, dy_error;
+    int64_t at[3];
+    double weight, weight_error, d[3], d_error[3];
   };
   struct AxisTap {
     int64_t index;  // -1: does not count
     double weight, error, slope, slope_error;
   };
 
-  double value(int64_t n, int64_t c, const Tap& tap) const {
-    return s_.layout == GW_NHWC ? x_.at(n, tap.y, tap.x, c) : x_.at(n, c, tap.y, tap.x);
-  }
+  double value(int64_t n, int64_t c, const Tap& tap) const { return x_.get(pixel(n, c, tap.at)); }
 
   static T reflected(T p, T low, T span2, bool* odd) {
     const T q = std::fabs(p - low), extra = q - std::trunc(q / span2) * span2, back = span2 - extra;
@@ -201,32 +208,49 @@ class Definition {
   void each_tap(Take take, Anywhere anywhere) const {
     for (int64_t n = 0; n < n_; ++n)
       for (int64_t i = 0; i < points(); ++i) {
-        const double gx = grid_.at(n, i / wo_, i % wo_, 0), gy = grid_.at(n, i / wo_, i % wo_, 1);
-        const Position<T> px = position(static_cast<T>(gx), w_), py = position(static_cast<T>(gy), h_);
-        if (px.outside || py.outside) continue;
-        if (px.anywhere || py.anywhere) {
+        AxisTap taps[3][4] = {{{0, 1, 0, 0, 0}}, {{0, 1, 0, 0, 0}}, {{0, 1, 0, 0, 0}}};
+        int counts[3] = {1, 1, 1};
+        bool outside = false, unknown = false;
+        for (int a = 0; a < axes_; ++a) {
+          const Position<T> p = position(static_cast<T>(grid_.get((n * points() + i) * axes_ + a)), size_[a]);
+          outside = outside || p.outside;
+          unknown = unknown || p.anywhere;
+          if (!p.outside && !p.anywhere) counts[a] = axis_taps(p, size_[a], taps[a]);
+        }
+        if (outside) continue;
+        if (unknown) {
           anywhere(n, i);
           continue;
         }
-        AxisTap tx[4], ty[4];
-        const int nx = axis_taps(px, w_, tx), ny = axis_taps(py, h_, ty);
-        for (int j = 0; j < ny; ++j)
-          for (int k = 0; k < nx; ++k) {
-            const AxisTap &v = ty[j], &u = tx[k];
-            if (v.index < 0 || u.index < 0) continue;
-            const auto error = [](double a, double da, double b, double db) {
-              return std::fabs(a) * db + std::fabs(b) * da + da * db + 20 * eps * std::fabs(a * b);
-            };
-            take(n, i, Tap{v.index, u.index, v.weight * u.weight, error(v.weight, v.error, u.weight, u.error),
-                           v.weight * u.slope, error(v.weight, v.error, u.slope, u.slope_error), v.slope * u.weight,
-                           error(v.slope, v.slope_error, u.weight, u.error)});
-          }
+        for (int l = 0; l < counts[2]; ++l)
+          for (int j = 0; j < counts[1]; ++j)
+            for (int k = 0; k < counts[0]; ++k) {
+              const AxisTap* const t[3] = {&taps[0][k], &taps[1][j], &taps[2][l]};
+              if (t[0]->index < 0 || t[1]->index < 0 || t[2]->index < 0) continue;
+              Tap tap = {{t[0]->index, t[1]->index, t[2]->index}, 1, 0, {}, {}};
+              multiply(t, -1, &tap.weight, &tap.weight_error);
+              for (int a = 0; a < axes_; ++a) multiply(t, a, &tap.d[a], &tap.d_error[a]);
+              take(n, i, tap);
+            }
       }
+  }
+
+  // The product of the axes' weights, that of axis `slope` replaced by its slope.
+  void multiply(const AxisTap* const (&t)[3], int slope, double* value, double* error) const {
+    *value = slope == 0 ? t[0]->slope : t[0]->weight;
+    *error = slope == 0 ? t[0]->slope_error : t[0]->error;
+    if (axes_ == 1) *error += 20 * eps * std::fabs(*value);
+    for (int a = 1; a < axes_; ++a) {
+      const double b = slope == a ? t[a]->slope : t[a]->weight, db = slope == a ? t[a]->slope_error : t[a]->error;
+      *error = std::fabs(*value) * db + std::fabs(b) * *error + *error * db + 20 * eps * std::fabs(*value * b);
+      *value *= b;
+    }
   }
 
   gw_grid_sample_spec s_;
   const Array &x_, &grid_;
-  int64_t n_, c_, h_, w_, ho_, wo_;
+  int axes_;
+  int64_t n_, c_, size_[3], points_;
 };
 
 // The largest finite value of a dtype, and its unit of rounding.

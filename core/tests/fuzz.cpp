@@ -44,7 +44,12 @@ gw_grid_sample_spec some_spec(Random& random) {
 void right_call(Random& random) {
   Sizes z = {random.one_in(20) ? 0 : 1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)),
              length(random), length(random)};
-  if (random.one_in(30)) z = {1, at_least_one(length(random)), 40 + random.below(60), 40 + random.below(60), 50 + random.below(40), 40 + random.below(60)};
+  if (random.one_in(3)) {
+    z.axes = random.one_in(4) ? 1 : 3;
+    if (z.axes == 1) z.h = z.ho = 1;
+    if (z.axes == 3) z.d = 1 + random.below(9), z.h = 1 + random.below(9), z.ho = random.below(9), z.depth_out = random.below(9);
+    if (z.axes == 3 && random.one_in(10)) z.c = 1 + random.below(3), z.d = 9 + random.below(9), z.ho = 40, z.depth_out = 1 + random.below(60);
+  } else if (random.one_in(30)) z = {1, at_least_one(length(random)), 40 + random.below(60), 40 + random.below(60), 50 + random.below(40), 40 + random.below(60)};
   const Call call = {some_spec(random), pairs[random.below(pair_count)], z, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
                      some_lies(random), some_lies(random), some_lies(random), random.one_in(2), random.one_in(10)};
   const uint64_t seed = random.bits();
@@ -55,19 +60,21 @@ void right_call(Random& random) {
 
 // A good call made wrong in one way, or several.
 void wrong_call(Random& random) {
-  const Sizes z = {1 + random.below(2), 1 + random.below(4), 1 + random.below(5), 1 + random.below(5), 1 + random.below(4), 1 + random.below(4)};
+  Sizes z = {1 + random.below(2), 1 + random.below(4), 1 + random.below(5), 1 + random.below(5), 1 + random.below(4), 1 + random.below(4)};
+  if (random.one_in(3)) z.axes = 3, z.d = 1 + random.below(4), z.depth_out = 1 + random.below(4);
+  else if (random.one_in(4)) z = signal(z.n, z.c, z.w, z.wo);
   gw_grid_sample_spec spec = some_spec(random);
   const Pair types = pairs[random.below(5)];  // floats, so that there is a gradient too
-  Array x(types.x, image_shape(spec, z.n, z.c, z.h, z.w)), grid(types.grid, {z.n, z.ho, z.wo, 2});
-  Array out(types.x, image_shape(spec, z.n, z.c, z.ho, z.wo)), grad_x(types.x, image_shape(spec, z.n, z.c, z.h, z.w));
-  Array grad_grid(types.grid, {z.n, z.ho, z.wo, 2});
+  Array x(types.x, image_shape(spec, z)), grid(types.grid, grid_shape(z));
+  Array out(types.x, image_shape(spec, z, true)), grad_x(types.x, image_shape(spec, z));
+  Array grad_grid(types.grid, grid_shape(z));
   const auto x_before = x.bytes(), grid_before = grid.bytes();
   gw_tensor t[3] = {*x.tensor(), *grid.tensor(), *out.tensor()};
   const gw_tensor* p[3] = {&t[0], &t[1], &t[2]};
   const gw_grid_sample_spec* s = &spec;
   static const int32_t codes[] = {-1, 3, 7, 100, INT32_MIN, INT32_MAX};
   static const int64_t numbers[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX / 2, int64_t{1} << 62, int64_t{1} << 33, 0, 1, 2, 3};
-  const int which = static_cast<int>(random.below(3)), axis = static_cast<int>(random.below(4));
+  const int which = static_cast<int>(random.below(3)), axis = static_cast<int>(random.below(z.axes + 2));
   const int32_t code = codes[random.below(6)];
   const int64_t number = numbers[random.below(10)];
   bool certain = true;  // surely wrong
@@ -76,7 +83,7 @@ void wrong_call(Random& random) {
     case 1: p[which] = nullptr; break;
     case 2: t[which].data = nullptr; break;
     case 3: t[which].dtype = code == 3 ? -5 : code; break;
-    case 4: t[which].rank = random.one_in(2) ? static_cast<int32_t>(random.below(4)) : code == 3 ? 5 : code; break;
+    case 4: t[which].rank = code == 3 ? 2 : code; break;
     case 5: spec.mode = code; break;
     case 6: spec.padding = code; break;
     case 7: (random.one_in(2) ? spec.layout : spec.align_corners) = code; break;
@@ -124,20 +131,22 @@ void wrong_call(Random& random) {
 
 void affine_call(Random& random) {
   const int dtype = static_cast<int>(random.below(5));  // one of them, uint8, is refused
-  const int64_t n = random.below(3), h = length(random), w = length(random);
+  const int64_t n = random.below(3), h = length(random), w = length(random), axes = random.one_in(2) ? 2 : 3;
   const Lies lies = some_lies(random);
   const Lies unshared = lies == Lies::shared ? Lies::dense : lies;
-  Array theta(dtype, {n, 2, 3}, lies), grid(dtype, {n + random.one_in(9), h, w, 2 + random.one_in(9)}, unshared);
-  Array back(dtype, {n, 2, 3}, unshared);
+  std::vector<int64_t> shape = {n + random.one_in(9), h, w, axes + random.one_in(9)};
+  if (axes == 3 && !random.one_in(9)) shape.insert(shape.begin() + 1, random.below(5));
+  Array theta(dtype, {n, axes, axes + 1}, lies), grid(dtype, shape, unshared);
+  Array back(dtype, {n, axes, axes + 1}, unshared);
   for (int64_t i = 0; i < theta.count(); ++i) theta.set(i, random.one_in(9) && is_float(dtype) ? std::nan("") : random.uniform(0, 3));
   const auto before = theta.bytes();
-  const gw_status status = gw_affine_grid(theta.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(2)), grid.tensor());
+  const gw_status status = gw_affine_grid(theta.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(3)), grid.tensor());
   CHECK(grid.surroundings_intact() && theta.same_as(before));
   if (status != GW_OK) {
     CHECK(grid.untouched());
     ++refused;
   }
-  const gw_status backward = gw_affine_grid_backward(grid.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(2)), back.tensor());
+  const gw_status backward = gw_affine_grid_backward(grid.tensor(), static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(3)), back.tensor());
   CHECK(back.surroundings_intact());
   if (backward != GW_OK) CHECK(back.untouched());
   gw_affine_grid(random.one_in(2) ? nullptr : theta.tensor(), 0, 0, nullptr);

@@ -78,6 +78,51 @@ void test_larger() {
         }
 }
 
+// Volumes and signals: one voxel, short axes, tails of vectors and tiles, points in bands of planes.
+void test_volumes() {
+  const Sizes volumes[] = {volume(1, 1, 1, 1, 1, 2, 2, 3), volume(2, 3, 1, 4, 5, 3, 4, 5), volume(1, 2, 3, 1, 4, 1, 7, 8),
+                           volume(1, 4, 4, 3, 1, 2, 5, 6), volume(1, 1, 5, 6, 7, 4, 9, 11), volume(2, 5, 3, 4, 5, 5, 6, 9),
+                           volume(1, 8, 4, 4, 4, 3, 3, 3), volume(1, 16, 3, 5, 4, 2, 9, 7), volume(1, 21, 4, 3, 6, 3, 4, 8)};
+  const Sizes signals[] = {signal(1, 1, 1, 5), signal(2, 3, 7, 40), signal(1, 17, 9, 33), signal(3, 4, 2, 300), signal(1, 32, 12, 19)};
+  const auto run = [&](const Sizes& z, int mode, int padding, int corners, int layout, const Pair& types) {
+    ++calls;
+    const auto k = static_cast<int>(calls + calls / 7);
+    const auto lies = [&](int salt) {
+      return k % 3 == 0 ? static_cast<Lies>((k / 3 + salt) % static_cast<int>(Lies::count)) : Lies::dense;
+    };
+    const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75};
+    const Call call = {spec, types, z, static_cast<Points>(k % static_cast<int>(Points::count)), lies(0), lies(2), lies(3), k % 2 == 0, k % 16 == 5};
+    call.run(static_cast<uint64_t>(calls));
+  };
+  for (int mode = 0; mode < 3; ++mode)
+    for (int padding = 0; padding < 3; ++padding)
+      for (int corners = 0; corners < 2; ++corners)
+        for (int layout = 0; layout < 2; ++layout)
+          for (const Pair& types : pairs) {
+            for (const Sizes& z : volumes) run(z, mode, padding, corners, layout, types);
+            for (const Sizes& z : signals) run(z, mode, padding, corners, layout, types);
+          }
+  // Enough values for bands, and volumes that are packed.
+  for (int mode = 0; mode < 2; ++mode)
+    for (int padding = 0; padding < 3; ++padding)
+      for (int layout = 0; layout < 2; ++layout)
+        for (int types : {0, 1, 3}) {
+          run(volume(1, 2, 17, 6, 7, 30, 32, 36), mode, padding, padding % 2, layout, pairs[types]);
+          run(volume(1, 20, 16, 5, 6, 12, 13, 22), mode, padding, padding % 2, layout, pairs[types]);
+        }
+  // What other frameworks set.
+  for (int k = 0; k < 36; ++k) {
+    gw_grid_sample_spec spec = {k % 2 ? GW_NEAREST : GW_BICUBIC, k % 3, k / 3 % 2, k / 6 % 2, 0, 0, 0, 0, -0.75};
+    if (k % 2) spec.pad_order = GW_PAD_INDEX, spec.rounding = k / 2 % 3;
+    else spec.cubic_padding = GW_CUBIC_COORDINATE, spec.cubic_coeff_a = -0.5 - 0.02 * k;
+    if (k % 5 == 0) spec.nonfinite = GW_NONFINITE_LOWER_BORDER;
+    ++calls;
+    const Call call = {spec, pairs[k % pair_count], k % 4 ? volume(2, 3, 4, 5, 6, 3, 4, 9) : signal(2, 3, 6, 40),
+                       static_cast<Points>(1 + k % 3), Lies::dense, Lies::dense, Lies::dense, k % 2 == 0, false};
+    call.run(static_cast<uint64_t>(calls));
+  }
+}
+
 // <A x, y> == <x, A' y> in double, and the gradient of the grid against central differences away from kinks.
 void test_gradients() {
   for (int mode = 0; mode < 3; ++mode)
@@ -162,29 +207,32 @@ void test_plans() {
 void test_affine_grid() {
   for (int dtype : {GW_FLOAT32, GW_FLOAT64, GW_FLOAT16, GW_BFLOAT16})
     for (int corners = 0; corners < 2; ++corners)
-      for (int singleton = 0; singleton < 2; ++singleton)
+      for (int singleton = 0; singleton < 3; ++singleton)
         for (int lies = 0; lies < static_cast<int>(Lies::shared); ++lies)
-          for (int64_t h : {1, 4, 7}) {
-            Random random(static_cast<uint64_t>(h));
-            const int64_t n = 2, w = 5;
-            Array theta(dtype, {n, 2, 3}, static_cast<Lies>(lies)), out(dtype, {n, h, w, 2}, static_cast<Lies>(lies));
+          for (const Sizes& z : {Sizes{2, 1, 1, 1, 1, 5}, Sizes{2, 1, 1, 1, 4, 5}, Sizes{2, 1, 1, 1, 7, 5}, volume(2, 1, 1, 1, 1, 1, 3, 4),
+                                 volume(2, 1, 1, 1, 1, 3, 1, 2)}) {
+            Random random(static_cast<uint64_t>(z.ho));
+            const int64_t axes = z.axes, points = z.wo * z.ho * z.depth_out;
+            Array theta(dtype, {z.n, axes, axes + 1}, static_cast<Lies>(lies)), out(dtype, grid_shape(z), static_cast<Lies>(lies));
             fill_image(theta, random);
             CHECK(gw_affine_grid(theta.tensor(), corners, singleton, out.tensor()) == GW_OK);
             CHECK(out.surroundings_intact());
             const auto base = [&](int64_t i, int64_t size) {
               if (!corners) return (2.0 * static_cast<double>(i) + 1) / static_cast<double>(size) - 1;
-              if (size == 1) return singleton ? 0.0 : -1.0;
+              if (size == 1) return static_cast<double>(singleton) - 1;
               return 2.0 * static_cast<double>(i) / static_cast<double>(size - 1) - 1;
             };
             const double eps = dtype == GW_FLOAT64 ? 0x1p-50 : rounding(dtype) * 1.5;
             double left = 0, right = 0, magnitude = 0;
             for (int64_t i = 0; i < out.count(); ++i) {
-              const int64_t k = i % 2, column = i / 2 % w, row = i / 2 / w % h, b = i / 2 / w / h;
-              const double want = theta.get(b * 6 + k * 3) * base(column, w) + theta.get(b * 6 + k * 3 + 1) * base(row, h) +
-                                  theta.get(b * 6 + k * 3 + 2);
-              CHECK(std::fabs(out.get(i) - want) <= eps * 12);
+              const int64_t p = i / axes % points, row = i / axes / points * axes + i % axes;
+              const int64_t index[3] = {p % z.wo, p / z.wo % z.ho, p / z.wo / z.ho};
+              double want = theta.get(row * (axes + 1) + axes);
+              for (int64_t a = 0; a < axes; ++a)
+                want += theta.get(row * (axes + 1) + a) * base(index[a], z.out(static_cast<int>(a)));
+              CHECK(std::fabs(out.get(i) - want) <= eps * 16);
             }
-            Array grad(dtype, {n, h, w, 2}), grad_theta(dtype, {n, 2, 3}, static_cast<Lies>(lies));
+            Array grad(dtype, grid_shape(z)), grad_theta(dtype, {z.n, axes, axes + 1}, static_cast<Lies>(lies));
             fill_image(grad, random);
             CHECK(gw_affine_grid_backward(grad.tensor(), corners, singleton, grad_theta.tensor()) == GW_OK);
             CHECK(grad_theta.surroundings_intact());
@@ -207,6 +255,7 @@ int main() {
   test_all_modes();
   test_conventions();
   test_larger();
+  test_volumes();
   test_gradients();
   test_empty();
   test_plans();
