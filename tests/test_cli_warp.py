@@ -133,7 +133,7 @@ def test_modes_and_paddings_reach_the_sampler(mode: str, padding: str, tmp_path:
 
     pixels = noise(np.uint8, 9, 10, 3)
     source = save(tmp_path, "in.png", pixels)
-    matrix = np.array([[0.013, 0.001, -3.2], [-0.002, 0.011, -1.7]])
+    matrix = np.array([[0.013, 0.001, -3.2003137], [-0.002, 0.011, -1.7002171]])
     text = ",".join(map(str, matrix.ravel()))
     options = ("--affine", text, "--size", "1500x1400", "--mode", mode, "--padding", padding)
     assert run(source, tmp_path / "out.png", *options) == ExitCode.CLEAN
@@ -142,6 +142,27 @@ def test_modes_and_paddings_reach_the_sampler(mode: str, padding: str, tmp_path:
     grid = (2 * at + 1) / [10, 9] - 1
     want = gw.grid_sample(pixels[None], grid[None], mode, padding, layout="NHWC")[0]  # type: ignore[arg-type]
     np.testing.assert_array_equal(opened(tmp_path / "out.png"), want)
+
+
+@pytest.mark.parametrize("width", [2, 7, 30, 101, 640])
+def test_nearest_takes_the_even_pixel_at_every_half(width: int, tmp_path: Path) -> None:
+    """Half a pixel further: (x + 0.5) to even, in pixels, whatever the width; mirrored at the outer edges."""
+    row = np.arange(width, dtype=np.float64)
+    source = save(tmp_path, "in.npy", row[None])
+    for shift in (0.5, -0.5, width + 0.5, -2.5 * width):
+        place = row + shift
+        mirrored = np.minimum(np.mod(place + 0.5, 2 * width), 2 * width - np.mod(place + 0.5, 2 * width)) - 0.5
+        for padding, index in (
+            ("border", np.rint(place)),
+            ("reflection", np.rint(mirrored)),
+            ("zeros", np.rint(place)),
+        ):
+            options = ("--affine", f"1,0,{shift},0,1,0", "--mode", "nearest", "--padding", padding)
+            assert run(source, tmp_path / "out.npy", *options) == ExitCode.CLEAN
+            want = row[np.clip(index, 0, width - 1).astype(int)]
+            if padding == "zeros":
+                want = np.where((index >= 0) & (index < width), want, 0)
+            np.testing.assert_array_equal(np.load(tmp_path / "out.npy")[0], want)
 
 
 def test_rotation_tags_palettes_bits_and_profiles(tmp_path: Path) -> None:

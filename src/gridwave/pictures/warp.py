@@ -114,11 +114,24 @@ def warp(pixels: Array, places: Places, size: tuple[int, int], mode: SamplingMod
     band = max(1, _BAND // size[1])
     for first in range(0, size[0], band):
         last = min(first + band, size[0])
-        grid = (2 * places(first, last) + 1) / np.array([width, height]) - 1
+        at = places(first, last)
+        if mode == "nearest":
+            at = _settle(at, np.array([width, height]), padding_mode)
+        grid = (2 * at + 1) / np.array([width, height]) - 1
         result[first:last] = gw.grid_sample(
             exact[np.newaxis], grid[np.newaxis], mode, padding_mode, align_corners=False, layout="NHWC"
         )[0]
     return result
+
+
+def _settle(places: NDArray[np.float64], size: NDArray[Any], padding_mode: PaddingMode) -> NDArray[np.float64]:
+    """Reflect and round places in pixels, as ``nearest`` will: grid coordinates would move halves by a rounding."""
+    if padding_mode == "reflection":
+        with np.errstate(invalid="ignore"):
+            beyond = np.mod(places + 0.5, 2 * size)
+        places = np.where(np.isfinite(places), np.minimum(beyond, 2 * size - beyond) - 0.5, places)
+        places = np.clip(places, 0, size - 1)  # NaN stays
+    return np.asarray(np.rint(places))
 
 
 def warp_file(
