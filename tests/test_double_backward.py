@@ -303,6 +303,40 @@ def test_equals_torch_on_kinks_too(axes: int, case: Any) -> None:
         np.testing.assert_allclose(a, want, rtol=0, atol=400 * eps(np.float64) * 64 * go.size)
 
 
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_gradgradcheck_of_an_autograd_function(case: Any) -> None:
+    """What a user of PyTorch writes around the three calls, checked by PyTorch's own differences of both orders."""
+    torch = pytest.importorskip("torch")
+
+    class Backward(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, go: Any, x: Any, grid: Any) -> Any:
+            ctx.save_for_backward(go, x, grid)
+            return like.torch.grid_sample_backward(go, x, grid, *case)
+
+        @staticmethod
+        def backward(ctx: Any, v: Any, u: Any) -> Any:
+            return like.torch.grid_sample_double_backward(v, u, *ctx.saved_tensors, *case)
+
+    class Forward(torch.autograd.Function):  # type: ignore[misc, name-defined]
+        @staticmethod
+        def forward(ctx: Any, x: Any, grid: Any) -> Any:
+            ctx.save_for_backward(x, grid)
+            return like.torch.grid_sample(x, grid, *case)
+
+        @staticmethod
+        def backward(ctx: Any, go: Any) -> Any:
+            return Backward.apply(go, *ctx.saved_tensors)
+
+    for shape in (SMALL[0], SMALL[4]):
+        if len(shape[1]) == 3 and case[0] == "bicubic":
+            continue  # PyTorch has no cubic volumes
+        _, _, _, x, grid = (torch.from_numpy(a) for a in make(shape, case[2], 17))
+        inputs = (x.requires_grad_(), grid.requires_grad_())
+        assert torch.autograd.gradcheck(Forward.apply, inputs)
+        assert torch.autograd.gradgradcheck(Forward.apply, inputs)
+
+
 # --------------------------------------------------------------------------------------- the judges refuse wrong ones
 
 
