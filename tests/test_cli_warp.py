@@ -268,6 +268,16 @@ def test_pages_are_refused(tmp_path: Path, capsys: Capture) -> None:
     assert "2 pages" in capsys.readouterr().err
 
 
+def test_a_telephones_jpeg_is_its_first_picture(tmp_path: Path) -> None:
+    first, preview = Image.fromarray(RGB), Image.fromarray(RGB[::2, ::2].copy())
+    first.save(tmp_path / "photo.jpg", format="MPO", save_all=True, append_images=[preview])
+    with Image.open(tmp_path / "photo.jpg") as picture:
+        assert (picture.format, picture.n_frames) == ("MPO", 2)
+    assert run(tmp_path / "photo.jpg", tmp_path / "out.jpg", "--affine", "1,0,0,0,1,0") == ExitCode.CLEAN
+    with Image.open(tmp_path / "out.jpg") as picture:
+        assert (picture.format, picture.size) == ("JPEG", (50, 40))
+
+
 def test_an_archive_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "some.npz", a=GREY)
     (tmp_path / "some.npz").rename(tmp_path / "some.npy")

@@ -139,7 +139,9 @@ def _read_picture(path: Path) -> Picture:
         width, height = opened.size
         if not 0 < width * height <= MAX_PIXELS:
             raise FileFormatError(f"image must have 1 to {MAX_PIXELS} pixels; {path} says it is {width} x {height}")
-        if getattr(opened, "n_frames", 1) > 1:
+        kind = opened.format
+        # MPO is a JPEG with previews of it behind: what many telephones write.
+        if kind != "MPO" and getattr(opened, "n_frames", 1) > 1:
             raise FileFormatError(f"image must be one picture; {path} has {getattr(opened, 'n_frames', 0)} pages")
         if opened.mode in ("L", "LA", "RGB", "RGBA") and "16" in _raw_mode(opened):
             raise FileFormatError(
@@ -148,7 +150,7 @@ def _read_picture(path: Path) -> Picture:
         profile = opened.info.get("icc_profile")
         picture = ImageOps.exif_transpose(opened)
         picture.load()
-    return Picture(_to_array(path, picture), profile if isinstance(profile, bytes) else None)
+    return Picture(_to_array(path, picture, kind), profile if isinstance(profile, bytes) else None)
 
 
 def _raw_mode(picture: Image.Image) -> str:
@@ -156,13 +158,13 @@ def _raw_mode(picture: Image.Image) -> str:
     return " ".join(str(tile[3]) for tile in picture.tile)
 
 
-def _to_array(path: Path, picture: Image.Image) -> Array:
+def _to_array(path: Path, picture: Image.Image, kind: str | None) -> Array:
     if picture.mode in ("P", "PA"):
         picture = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
     elif picture.mode == "1":
         picture = picture.convert("L")
     array = np.asarray(picture)
-    if picture.mode == "I" and picture.format == "PNG":  # 16-bit grey, as Pillow before 11.3 opens it
+    if picture.mode == "I" and kind == "PNG":  # 16-bit grey, as Pillow before 11.3 opens it
         array = array.astype(np.uint16)
     elif picture.mode.startswith("I;16"):
         array = array.astype(np.uint16)  # in the machine's byte order
