@@ -24,12 +24,13 @@ std::string shape_text(const gw_tensor& t) {
 }
 
 const char* type_name(int32_t dtype) {
-  static const char* const names[] = {"float32", "float64", "float16", "bfloat16", "uint8", "int8", "uint16"};
-  return dtype >= 0 && dtype <= GW_UINT16 ? names[dtype] : "unknown";
+  static const char* const names[] = {"float32", "float64", "float16", "bfloat16", "uint8", "int8",
+                                      "uint16",  "int16",   "int32",   "int64"};
+  return dtype >= 0 && dtype <= GW_INT64 ? names[dtype] : "unknown";
 }
 
 int64_t type_size(int32_t dtype) {
-  static const int64_t sizes[] = {4, 8, 2, 2, 1, 1, 2};
+  static const int64_t sizes[] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 8};
   return sizes[dtype];
 }
 
@@ -60,8 +61,8 @@ bool byte_range(const gw_tensor& t, int64_t* low, int64_t* high) {
 }  // namespace
 
 void check_tensor(const char* name, const gw_tensor& t, bool plan) {
-  if (t.dtype < 0 || t.dtype > GW_UINT16)
-    fail(GW_ERROR_DTYPE, "%s has dtype code %d; the codes are those of gw_dtype, 0 to %d", name, t.dtype, GW_UINT16);
+  if (t.dtype < 0 || t.dtype > GW_INT64)
+    fail(GW_ERROR_DTYPE, "%s has dtype code %d; the codes are those of gw_dtype, 0 to %d", name, t.dtype, GW_INT64);
   if (t.rank < 0 || t.rank > GW_MAX_RANK)
     fail(GW_ERROR_SHAPE, "%s must have at most %d axes; got %d", name, GW_MAX_RANK, t.rank);
   int64_t count = 1;

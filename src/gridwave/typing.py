@@ -24,13 +24,19 @@ DTYPE_CODES: Final[dict[Any, int]] = {
     np.dtype(np.uint8): 4,
     np.dtype(np.int8): 5,
     _UINT16: 6,
+    np.dtype(np.int16): 7,
+    np.dtype(np.int32): 8,
+    np.dtype(np.int64): 9,
 }
 """NumPy dtype to ``gw_dtype``, as ``gridwave.h`` numbers them."""
+
+SAMPLED_DTYPES: Final = tuple(d for d, code in DTYPE_CODES.items() if code < 7)
+"""What grid_sample takes as data."""
 
 FLOAT_DTYPES: Final = tuple(d for d, code in DTYPE_CODES.items() if code < 4)
 
 
-def dtype_code(name: str, array: Array, allowed: tuple[Any, ...] = tuple(DTYPE_CODES)) -> int:
+def dtype_code(name: str, array: Array, allowed: tuple[Any, ...] = SAMPLED_DTYPES) -> int:
     """Return the code of ``array``'s dtype, or raise naming the dtypes that are taken."""
     code = DTYPE_CODES.get(array.dtype)
     if code is not None and array.dtype in allowed:

@@ -42,7 +42,10 @@ typedef enum gw_dtype {
   GW_BFLOAT16 = 3,
   GW_UINT8 = 4,
   GW_INT8 = 5,
-  GW_UINT16 = 6
+  GW_UINT16 = 6,
+  GW_INT16 = 7, /* of images; grid_sample has no kernels for these three */
+  GW_INT32 = 8,
+  GW_INT64 = 9
 } gw_dtype;
 
 enum { GW_MAX_RANK = 5 };

@@ -9,7 +9,7 @@
 
 namespace gw {
 
-constexpr int type_count = 7;  // gw_dtype
+constexpr int type_count = 7;  // gw_dtype, up to GW_UINT16: what grid_sample takes
 constexpr int mode_count = 3;  // gw_mode
 
 struct Kernels {

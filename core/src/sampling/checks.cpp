@@ -43,6 +43,9 @@ void check_spec(const gw_grid_sample_spec& s) {
 void check_sampling_dtypes(const gw_tensor& x, const gw_tensor& grid) {
   if (!is_float(grid.dtype))
     fail(GW_ERROR_DTYPE, "grid must be float16, bfloat16, float32 or float64; got %s", type_name(grid.dtype));
+  if (x.dtype > GW_UINT16)
+    fail(GW_ERROR_DTYPE, "x must have dtype float32, float64, float16, bfloat16, uint8, int8, uint16; got %s: convert it",
+         type_name(x.dtype));
   const bool half_with_float = (x.dtype == GW_FLOAT16 || x.dtype == GW_BFLOAT16) && grid.dtype == GW_FLOAT32;
   if (is_float(x.dtype) && x.dtype != grid.dtype && !half_with_float)
     fail(GW_ERROR_DTYPE,
