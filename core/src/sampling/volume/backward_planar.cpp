@@ -14,8 +14,8 @@ struct PlanarPoints {
   static constexpr int planes = axes == 3 ? 2 : 1;
   VolumePoints<T> t;
   int32_t from[tile_points];          // of the lowest voxel in x
-  int32_t to[planes][tile_points];    // in grad_x: of its plane and the next; a plane of another piece counts not at all
-  T share[planes][tile_points];       // the planes' weights along z, 0 where they do not count
+  int32_t to[planes][tile_points];    // in grad_x, in each of its planes; one of another piece is left out
+  T share[planes][tile_points];       // the planes' weights along z
   alignas(64) T w[axes][tile_points];
   T keep[tile_points];                // 1 inside, else 0
   bool some[tile_points / simd<T>::lanes];
@@ -41,12 +41,13 @@ struct PlanarPoints {
           const I has_front = (f >= s::splat(bottom)) & (f <= s::splat(top)), has_back = (f >= s::splat(bottom - 1)) & (f < s::splat(top));
           in &= has_front | has_back;
           mine = has_front;
-          const I z = s::to_index(f), step = s::splat_index((index)job.gx_s[2]);
-          front = select(has_front, s::splat(1) - (p - f), V{});
-          back = select(has_back, p - f, V{});
+          // A point with one plane here has it as the second, and nothing to add to the first, which is the same.
+          const I z = s::to_index(f), step = s::splat_index((index)job.gx_s[2]), both = has_front & has_back;
+          back = select(has_back, p - f, s::splat(1) - (p - f));
+          front = select(both, s::splat(1) - (p - f), V{});
           x += z * s::splat_index((index)job.x_s[2]);
           d_next = d + select(has_back, z + 1, z) * step;
-          d += select(has_front, z, z + 1) * step;
+          d = select(both, d + z * step, d_next);
         } else {
           const I at = s::to_index(f);
           x += at * s::splat_index((index)job.x_s[a]);
@@ -129,16 +130,29 @@ static void linear_plane(const VolumeBackwardJob& job, const PlanarPoints<T, axe
         s::store(part[0], near);
         s::store(part[1], far);
       }
-      for (int k = 0; k < lanes; ++k)
-        for (int z = 0; z < planes; ++z) {
-          T* p = d + points.to[z][i + k];
-          p[0] += part[4 * z][k];
-          p[1] += part[4 * z + 1][k];
-          if (axes == 1) continue;
-          p += d_row;
-          p[0] += part[4 * z + 2][k];
-          p[1] += part[4 * z + 3][k];
+      // Neighbours add to the same voxels, and wait for each other: points half a vector apart go in turns. All of a point
+      // is loaded before any of it is stored, since planes are often multiples of 4096 bytes apart.
+      for (int h = 0; h < lanes; ++h) {
+        const int k = h / 2 + (h & 1) * (lanes / 2);
+        if constexpr (axes == 1) {
+          T* const p = d + points.to[0][i + k];
+          p[0] += part[0][k];
+          p[1] += part[1][k];
+        } else {
+          T* const p = d + points.to[0][i + k];
+          T* const q = d + points.to[planes - 1][i + k];
+          const T a = p[0] + part[0][k], b = p[1] + part[1][k], c = p[d_row] + part[2][k], e = p[d_row + 1] + part[3][k];
+          const T m = q[0] + part[4][k], n = q[1] + part[5][k], o = q[d_row] + part[6][k], r = q[d_row + 1] + part[7][k];
+          p[0] = a;
+          p[1] = b;
+          p[d_row] = c;
+          p[d_row + 1] = e;
+          q[0] = m;
+          q[1] = n;
+          q[d_row] = o;
+          q[d_row + 1] = r;
         }
+      }
     }
   }
 }
@@ -193,6 +207,12 @@ static void linear_piece(const VolumeBackwardJob& job, const VolumeBackwardPiece
     t.load(job, piece, first, count);
     points.build(job, piece, count);
     if (x) memset(along, 0, sizeof along);
+    if (piece.list && t.id[count - 1] - t.id[0] != count - 1)  // points all over the place: the next tile's are asked for
+      for (int i = 0; i < tile_points; ++i) {
+        const int64_t next = piece.list[first + tile_points + i];
+        __builtin_prefetch(g + next);
+        if (x) __builtin_prefetch(sums + axes * next, 1);
+      }
     for (int64_t c = 0; c < piece.c1 - piece.c0; ++c) {
       load_grads(g + c * job.go_c, t.id, count, grads);
       const T* const x_plane = x + c * job.x_c;

@@ -59,6 +59,7 @@ inline void load_listed_grid(const VolumeJob& job, int64_t n, const int32_t* lis
       offset = (p - row * job.out_size[0]) * job.g_s[0] + row % job.out_size[1] * job.g_s[1] +
                row / job.out_size[1] * job.g_s[2];
     }
+    if (one_run) __builtin_prefetch(base + list[i + tile_points / 4] * job.g_s[0]);
     for (int a = 0; a < job.axes; ++a) at.p[a][i] = (T)storage<G>::load(base + offset + a * job.g_k);
   }
   for (; i % simd<T>::lanes != 0; ++i)

@@ -56,13 +56,14 @@ struct VolumeBackwardPiece {
   void* d;          // that of grad_x, to be added to; null: not wanted
   bool halo;        // d has room for planes z0 - 1 and z1, whose contents do not matter
   void* sums;       // in the arithmetic type
-  const int32_t* list;  // the points that may have a part in the piece; null: all of them
+  const int32_t* list;  // the points that may have a part in the piece; null: all. Two tiles more may be read
   int64_t points;       // how many
 };
 
 // Bands [first, last] of planes that a point may have a part in.
 struct BandRange {
   uint16_t first, last;
+  bool operator==(const BandRange& other) const { return first == other.first && last == other.last; }
 };
 
 typedef void (*SampleVolume)(const VolumeJob&, const VolumePiece&);

@@ -91,7 +91,8 @@ struct Cut {
   int64_t channels, blocks, units, bands, planes;  // channels of a block; planes of a band
 
   Cut(const VolumeJob& job, bool direct, bool planar) {
-    constexpr int64_t enough = 8, fewest_planes = 4, fewest_values = 1 << 16, band_bytes = 2 << 20;
+    constexpr int64_t fewest_planes = 4, fewest_values = 1 << 16, band_bytes = 2 << 20;
+    const int64_t enough = planar ? 4 : 8;
     const bool wide = job.x_type == GW_FLOAT64;
     const int64_t most = direct ? 64 : wide ? 8 : 16;
     channels = job.channels <= 4 ? 4 : job.channels <= 8 ? 8 : std::min(most, (job.channels + 3) / 4 * 4);
@@ -142,9 +143,10 @@ struct Lists {
                                                                 (int32_t)std::min<int64_t>(tile_points, count(c) - i),
                                                                 band_of.data(), r + i);
       int64_t* const to = counts.data() + c * bands;
-      for (int64_t i = 0; i < count(c); ++i) {
-        ++to[r[i].first];
-        for (int b = r[i].first + 1; b <= r[i].last; ++b) ++to[b];
+      for (int64_t i = 0, end; i < count(c); i = end) {
+        for (end = i + 1; end < count(c) && r[end] == r[i]; ++end) {
+        }
+        for (int b = r[i].first; b <= r[i].last; ++b) to[b] += end - i;
       }
     });
     int64_t total = 0;
@@ -157,16 +159,21 @@ struct Lists {
       }
     }
     start.push_back(total);
-    points = scratch<int32_t>((size_t)total);
+    points = scratch<int32_t>((size_t)(total + 2 * tile_points));
+    std::memset(points.get() + total, 0, 2 * tile_points * sizeof(int32_t));  // may be read ahead
     interrupted = outcome == Outcome::interrupted;
     if (interrupted) return;
     outcome = parallel_for(chunks, 2.0 * (double)all, [&](int64_t c, int) {
       const BandRange* const r = ranges.get() + c * chunk;
       int64_t* const at = counts.data() + c * bands;
-      for (int64_t i = 0; i < count(c); ++i) {
-        const auto p = (int32_t)(c * chunk + i);
-        points[at[r[i].first]++] = p;
-        for (int b = r[i].first + 1; b <= r[i].last; ++b) points[at[b]++] = p;
+      for (int64_t i = 0, end; i < count(c); i = end) {
+        for (end = i + 1; end < count(c) && r[end] == r[i]; ++end) {
+        }
+        for (int b = r[i].first; b <= r[i].last; ++b) {
+          int32_t* const to = points.get() + at[b];
+          for (int64_t k = i; k < end; ++k) to[k - i] = (int32_t)(c * chunk + k);
+          at[b] += end - i;
+        }
       }
     });
     interrupted = outcome == Outcome::interrupted;
