@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Forward kernels of volumes and signals of one instruction set: by definition, and of channels-last memory.
 #include "cpu/kernels.hpp"
+#include "sampling/volume/narrow.hpp"
 #include "sampling/volume/tables.hpp"
 #include "simd/partial.hpp"
 
@@ -12,6 +13,8 @@ static void interleaved_piece(const VolumeJob& job, const VolumePiece& piece) {
   typedef typename storage<S>::compute T;
   typedef simd<T> s;
   typedef typename s::V V;
+  if constexpr (has_narrow_volumes && sizeof(S) == 4 && mode == GW_BILINEAR)
+    if (sample_narrow<axes>(job, piece)) return;
   VolumeCoordinates<T> at;
   VolumeTable<mode, axes, T> table;
   volume_coordinates<T>(job, piece.n, piece.first, piece.count, at);
