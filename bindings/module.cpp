@@ -9,6 +9,7 @@ NB_MODULE(_core, m) {
   m.def("set_failure", [](nb::object f) { failure_type = f.release(); });
   bind_sampling(m);
   bind_double_backward(m);
+  bind_planning(m);
   m.def("set_num_threads", [](int32_t n) { run([&] { return gw_set_num_threads(n); }); });
   m.def("set_local_num_threads", [](int32_t n) { run([&] { return gw_set_local_num_threads(n); }); });
   m.def("get_num_threads", &gw_get_num_threads);

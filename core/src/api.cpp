@@ -7,6 +7,7 @@
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
+#include "planning/grid_plan.hpp"
 #include "sampling/affine_grid.hpp"
 #include "sampling/grid_sample.hpp"
 #include "sampling/grid_sample_double_backward.hpp"
@@ -16,6 +17,10 @@
 
 struct gw_plan {
   gw::SamplePlan sample;
+};
+
+struct gw_grid_plan {
+  gw::GridPlan grid;
 };
 
 namespace {
@@ -120,6 +125,48 @@ gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void*
 }
 
 void gw_plan_destroy(gw_plan* plan) { delete plan; }
+
+gw_status gw_grid_plan_create(const gw_grid_sample_spec* spec, int64_t height, int64_t width, const gw_tensor* grid,
+                              gw_grid_plan** plan) {
+  return guarded([&] {
+    require("spec", spec);
+    require("grid", grid);
+    require("plan", plan);
+    *plan = nullptr;
+    *plan = new gw_grid_plan{gw::GridPlan(*spec, height, width, *grid)};
+    return GW_OK;
+  });
+}
+
+gw_status gw_grid_plan_execute(const gw_grid_plan* plan, const gw_tensor* x, const gw_tensor* out) {
+  return guarded([&] {
+    require("plan", plan);
+    require("x", x);
+    require("out", out);
+    return plan->grid.execute(*x, *out);
+  });
+}
+
+gw_status gw_grid_plan_backward(const gw_grid_plan* plan, const gw_tensor* grad_output, const gw_tensor* x,
+                                const gw_tensor* grad_x, const gw_tensor* grad_grid) {
+  return guarded([&] {
+    require("plan", plan);
+    require("grad_output", grad_output);
+    require("x", x);
+    return plan->grid.backward(*grad_output, *x, grad_x, grad_grid);
+  });
+}
+
+gw_status gw_grid_plan_report(const gw_grid_plan* plan, gw_grid_report* report) {
+  return guarded([&] {
+    require("plan", plan);
+    require("report", report);
+    plan->grid.report(*report);
+    return GW_OK;
+  });
+}
+
+void gw_grid_plan_destroy(gw_grid_plan* plan) { delete plan; }
 
 gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, int32_t singleton, const gw_tensor* out) {
   return guarded([&] {

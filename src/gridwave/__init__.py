@@ -8,6 +8,7 @@ from gridwave.sampling import affine_grid_backward as affine_grid_backward
 from gridwave.sampling import grid_sample as grid_sample
 from gridwave.sampling import grid_sample_backward as grid_sample_backward
 from gridwave.sampling import grid_sample_double_backward as grid_sample_double_backward
+from gridwave.sampling import plan_grid_sample as plan_grid_sample
 from gridwave.threads import get_num_threads as get_num_threads
 from gridwave.threads import set_num_threads as set_num_threads
 from gridwave.threads import show_config as show_config
@@ -23,6 +24,7 @@ __all__ = [
     "grid_sample",
     "grid_sample_backward",
     "grid_sample_double_backward",
+    "plan_grid_sample",
     "set_num_threads",
     "show_config",
     "threads",

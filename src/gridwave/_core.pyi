@@ -51,6 +51,22 @@ def grid_sample_double_backward(
     grad_x: Any | None,
     grad_grid: Any | None,
 ) -> None: ...
+
+class GridPlan:
+    def __init__(self, spec: GridSampleSpec, height: int, width: int, grid: Any, grid_type: int, /) -> None: ...
+    def execute(self, x: Any, x_type: int, out: Any, out_type: int, /) -> None: ...
+    def backward(
+        self,
+        grad_output: Any,
+        grad_type: int,
+        x: Any,
+        x_type: int,
+        grid_type: int,
+        grad_x: Any | None,
+        grad_grid: Any | None,
+    ) -> None: ...
+    def counts(self) -> list[int]: ...
+
 def affine_grid(theta: Any, dtype: int, align_corners: bool, singleton: int, out: Any, /) -> None: ...
 def affine_grid_backward(
     grad_output: Any, dtype: int, align_corners: bool, singleton: int, grad_theta: Any, /

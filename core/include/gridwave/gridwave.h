@@ -112,6 +112,34 @@ GW_API gw_status gw_grid_sample_plan(const gw_grid_sample_spec* spec, const gw_t
 GW_API gw_status gw_grid_sample_execute(const gw_plan* plan, const void* x, const void* grid, void* out);
 GW_API void gw_plan_destroy(gw_plan* plan);
 
+/* A plan of a grid that stays: its coordinates, and tables of what each point reads, for images of height x width. It
+ * keeps a copy of the grid, (N,Ho,Wo,2), where N may be 1 for images of any batch size. x and out of any dtype that
+ * gw_grid_sample takes with the grid; results are those of gw_grid_sample to the bit. May run in many threads at once. */
+typedef struct gw_grid_plan gw_grid_plan;
+GW_API gw_status gw_grid_plan_create(const gw_grid_sample_spec* spec, int64_t height, int64_t width,
+                                     const gw_tensor* grid, gw_grid_plan** plan);
+GW_API gw_status gw_grid_plan_execute(const gw_grid_plan* plan, const gw_tensor* x, const gw_tensor* out);
+/* As gw_grid_sample_backward; the gradient of a shared grid is summed over the batch. */
+GW_API gw_status gw_grid_plan_backward(const gw_grid_plan* plan, const gw_tensor* grad_output, const gw_tensor* x,
+                                       const gw_tensor* grad_x, const gw_tensor* grad_grid);
+GW_API void gw_grid_plan_destroy(gw_grid_plan* plan);
+
+/* Where a plan's points are. Positions are those of the grid before padding: interior points have every tap inside
+ * the image, outside ones none. Pixels and cache lines are counted as padding has them. */
+enum { GW_HOT_SPOTS = 8 };
+typedef struct gw_grid_report {
+  int64_t points, interior, partly_outside, outside; /* points = interior + partly_outside + outside */
+  int64_t with_nan, with_infinity;                   /* points; they count as outside */
+  int64_t taps;                                      /* reads of a pixel that weigh, per channel */
+  int64_t jumps;                                     /* points of which the one before reads elsewhere: over 2 pixels off */
+  int64_t cells;                                     /* different unit squares between pixel centres with a point in */
+  int64_t pixels;                                    /* different pixels read by some point of some grid */
+  int64_t contended;                                 /* taps beyond a pixel's first: scatters that meet another */
+  int64_t lines_planar[4];                           /* different 64-byte lines of a plane with items of 1, 2, 4, 8 bytes */
+  int64_t hot_pixel[GW_HOT_SPOTS], hot_taps[GW_HOT_SPOTS]; /* y * width + x, most taps first; 0 taps: none left */
+} gw_grid_report;
+GW_API gw_status gw_grid_plan_report(const gw_grid_plan* plan, gw_grid_report* report);
+
 /* theta (N,2,3) to out (N,H,W,2), or (N,3,4) to (N,D,H,W,3), of one float dtype, summed in double; out.shape gives the
  * lengths. singleton: where an axis of length 1 lies with align_corners. */
 typedef enum gw_singleton {

@@ -2,6 +2,7 @@
 // The kernel table: one per instruction set, filled by code compiled for it, chosen once at load.
 #pragma once
 
+#include "planning/job.hpp"
 #include "sampling/backward.hpp"
 #include "sampling/double_backward.hpp"
 #include "sampling/job.hpp"
@@ -29,6 +30,7 @@ struct Kernels {
   BackwardKernel backward_exact[type_count];
   DoubleBackwardKernel double_backward[type_count][3];   // [type of x][spatial axes - 1]; floats only
   VolumeKernels volume;
+  PlanKernels plan;
 
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
   void (*narrow)(int32_t type, const float* from, void* to, int64_t count);

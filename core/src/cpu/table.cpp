@@ -19,6 +19,7 @@ void add_planar_volume_kernels(Kernels& k);
 void add_packed_volume_kernels(Kernels& k);
 void add_volume_backward_kernels(Kernels& k);
 void add_planar_volume_backward_kernels(Kernels& k);
+void add_plan_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -39,6 +40,7 @@ const Kernels& table() {
     add_packed_volume_kernels(k);
     add_volume_backward_kernels(k);
     add_planar_volume_backward_kernels(k);
+    add_plan_kernels(k);
     add_conversions(k);
     return true;
   }();

@@ -159,10 +159,29 @@ inline void load_grid(const SampleJob& job, int64_t n, const Piece& piece, T* x,
   for (; count % simd<T>::lanes != 0; ++count) x[count] = y[count] = T(0);
 }
 
+// What a plan has computed already.
+template <class T>
+inline int planned_coordinates(const SampleJob& job, int64_t n, const Piece& piece, Coordinates<T>& at) {
+  const int64_t start = job.g_n != 0 ? n * job.planned_step : 0;
+  const T* x = static_cast<const T*>(job.planned_x) + start;
+  const T* y = static_cast<const T*>(job.planned_y) + start;
+  int count = 0;
+  for (int64_t r = 0, first = piece.first; r < piece.rows; ++r, first += job.out_width, count += piece.length) {
+    memcpy(at.x + count, x + first, (size_t)piece.length * sizeof(T));
+    memcpy(at.y + count, y + first, (size_t)piece.length * sizeof(T));
+  }
+  for (int i = count; i % simd<T>::lanes != 0; ++i) {
+    at.x[i] = x[job.points()];
+    at.y[i] = y[job.points()];
+  }
+  return count;
+}
+
 // Fills `at` (and, if `slope` is given, derivatives) for image n's share of a piece; returns how many points it has.
 template <class T>
 inline int coordinates(const SampleJob& job, int64_t n, const Piece& piece, Coordinates<T>& at,
                        Coordinates<T>* slope = nullptr) {
+  if (job.planned_x && !slope && job.planned_double == (sizeof(T) == 8)) return planned_coordinates<T>(job, n, piece, at);
   switch (job.grid_type) {
     case GW_FLOAT64: load_grid<double, T>(job, n, piece, at.x, at.y); break;
     case GW_FLOAT16: load_grid<float16, T>(job, n, piece, at.x, at.y); break;

@@ -72,6 +72,10 @@ struct BilinearPoint {
       : a(x + t.offset[0][i]), b(x + t.offset[1][i]), c(x + t.offset[2][i]), d(x + t.offset[3][i]),
         wa(s::splat(t.weight[0][i])), wb(s::splat(t.weight[1][i])), wc(s::splat(t.weight[2][i])),
         wd(s::splat(t.weight[3][i])) {}
+  // Pixels `right` and `down` elements apart.
+  GW_INLINE BilinearPoint(const S* first, int64_t right, int64_t down, const T* weight)
+      : a(first), b(first + right), c(first + down), d(first + down + right), wa(s::splat(weight[0])),
+        wb(s::splat(weight[1])), wc(s::splat(weight[2])), wd(s::splat(weight[3])) {}
   GW_INLINE V at(int64_t k) const {
     V v = storage<S>::load_vector(a + k) * wa;
     v = s::fma(storage<S>::load_vector(b + k), wb, v);

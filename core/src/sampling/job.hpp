@@ -33,6 +33,12 @@ struct SampleJob {
   void* out;
   int64_t o_n, o_c;
 
+  // Of a plan, or null: the coordinate stage's results, grid after grid of `planned_step` points, each followed by what
+  // the lanes behind a tile's last point hold. In double for a double grid.
+  const void *planned_x, *planned_y;
+  int64_t planned_step;
+  int32_t planned_double;
+
   int64_t points() const { return out_height * out_width; }
 };
 

@@ -1,5 +1,6 @@
 """The sampling operators: one file for each."""
 
+from gridwave.sampling._plan_report import GridReport as GridReport
 from gridwave.sampling.affine_grid import affine_grid as affine_grid
 from gridwave.sampling.affine_grid import affine_grid_backward as affine_grid_backward
 from gridwave.sampling.double_backward import grid_sample_double_backward as grid_sample_double_backward
@@ -8,13 +9,18 @@ from gridwave.sampling.grid_sample import grid_sample as grid_sample
 from gridwave.sampling.grid_sample import grid_sample_backward as grid_sample_backward
 from gridwave.sampling.grid_sample import sample as sample
 from gridwave.sampling.grid_sample import sample_backward as sample_backward
+from gridwave.sampling.plan import GridPlan as GridPlan
+from gridwave.sampling.plan import plan_grid_sample as plan_grid_sample
 
 __all__ = [
+    "GridPlan",
+    "GridReport",
     "affine_grid",
     "affine_grid_backward",
     "grid_sample",
     "grid_sample_backward",
     "grid_sample_double_backward",
+    "plan_grid_sample",
     "sample",
     "sample_backward",
     "sample_double_backward",

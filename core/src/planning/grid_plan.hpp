@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// A grid that stays, with tables computed once.
+#pragma once
+
+#include <mutex>
+
+#include "gridwave/gridwave.h"
+#include "memory.hpp"
+#include "planning/job.hpp"
+
+namespace gw {
+
+// What every point of every grid reads, in the order it is gone through: by blocks of the image, points outside last.
+struct PlannedTable {
+  Scratch<char> entries;  // PlannedPoint<float>, or <double> for a double grid; `points` of each grid
+  int64_t entry_bytes;
+};
+
+class GridPlan {
+ public:
+  GridPlan(const gw_grid_sample_spec& spec, int64_t height, int64_t width, const gw_tensor& grid);
+
+  gw_status execute(const gw_tensor& x, const gw_tensor& out) const;
+  gw_status backward(const gw_tensor& grad_output, const gw_tensor& x, const gw_tensor* grad_x,
+                     const gw_tensor* grad_grid) const;
+  void report(gw_grid_report& report) const;
+
+ private:
+  void check_size(const gw_tensor& x) const;
+  gw_tensor grid_for(const gw_tensor& x) const;
+  const PlannedTable& table() const;
+  void fill_table(PlannedTable& table) const;
+
+  gw_grid_sample_spec spec_;
+  Scratch<char> grid_memory_, coordinates_;
+  gw_tensor grid_;     // the copy, contiguous
+  SampleJob job_;      // one channel of an image without gaps
+  bool tabulates_;     // bilinear, and offsets fit
+  mutable std::once_flag once_;
+  mutable PlannedTable table_;
+};
+
+}  // namespace gw
