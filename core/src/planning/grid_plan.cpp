@@ -102,6 +102,7 @@ void GridPlan::fill_table(PlannedTable& t) const {
   const Scratch<char> unsorted = scratch<char>((size_t)bytes_of(std::max<int64_t>(points, 1), t.entry_bytes));
   std::vector<int32_t> block_of((size_t)points);
   std::vector<int64_t> start((size_t)blocks + 2);
+  int64_t leaps = 0;
   for (int64_t n = 0; n < grids; ++n) {
     std::fill(start.begin(), start.end(), 0);
     for (int64_t first = 0; first < points; first += tile_points) {
@@ -123,7 +124,14 @@ void GridPlan::fill_table(PlannedTable& t) const {
     for (int64_t i = 0; i < points; ++i)
       std::memcpy(sorted + start[(size_t)block_of[(size_t)i]]++ * t.entry_bytes, unsorted.get() + i * t.entry_bytes,
                   (size_t)t.entry_bytes);
+    for (int64_t i = 1; i < points; ++i) {
+      int32_t before, here;
+      std::memcpy(&before, sorted + (i - 1) * t.entry_bytes, sizeof before);
+      std::memcpy(&here, sorted + i * t.entry_bytes, sizeof here);
+      leaps += here != before + 1;
+    }
   }
+  t.scattered = leaps * 2 > points * grids;
 }
 
 void GridPlan::check_size(const gw_tensor& x) const {
@@ -183,6 +191,7 @@ gw_status GridPlan::execute(const gw_tensor& x, const gw_tensor& out) const {
     piece.entries = t.entries.get() + (grid_index * points + first) * t.entry_bytes;
     piece.count = std::min(per_piece, points - first);
     piece.c1 = job.channels;
+    piece.scattered = t.scattered;
     kernel(job, piece);
   });
   return outcome == Outcome::interrupted ? GW_ERROR_INTERRUPTED : GW_OK;

@@ -14,6 +14,7 @@ namespace gw {
 struct PlannedTable {
   Scratch<char> entries;  // PlannedPoint<float>, or <double> for a double grid; `points` of each grid
   int64_t entry_bytes;
+  bool scattered;  // most entries are not followed by the next point's
 };
 
 class GridPlan {

@@ -19,6 +19,7 @@ struct PlannedPoint {
 struct PlannedPiece {
   const void* entries;
   int64_t count, n, c0, c1;
+  bool scattered;  // neighbours in the table are not neighbours in the output
 };
 
 struct PlanKernels {

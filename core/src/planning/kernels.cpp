@@ -54,6 +54,10 @@ static void tabulate_any_points(const SampleJob& job, int64_t n, int64_t first, 
   else tabulate_points(job, n, first, count, static_cast<PlannedPoint<float>*>(entries));
 }
 
+// Pixels that are written here and there are asked for this many points ahead (16384 random points of 128 x 128 x 64 floats:
+// 0.42 against 0.46 ms, alike for 2 to 8; in a smooth grid it would cost 3 in a hundred).
+constexpr int64_t store_distance = 4;
+
 template <class S>
 static void sample_points(const SampleJob& job, const PlannedPiece& piece) {
   typedef typename storage<S>::compute T;
@@ -64,6 +68,10 @@ static void sample_points(const SampleJob& job, const PlannedPiece& piece) {
   const int64_t lead = aligned_lead(x, job, channels);
   for (int64_t i = 0; i < piece.count; ++i, ++e) {
     S* to = out + e->point * job.channels;
+    if (piece.scattered && i + store_distance < piece.count) {
+      const char* later = reinterpret_cast<const char*>(out + e[store_distance].point * job.channels);
+      for (int64_t k = 0; k < channels * (int64_t)sizeof(S); k += line_bytes) __builtin_prefetch(later + k, 1);
+    }
     if (e->pixel < 0) {
       memset(to, 0, (size_t)channels * sizeof(S));
       continue;
