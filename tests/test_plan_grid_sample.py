@@ -16,6 +16,7 @@ import gridwave as gw
 from gridwave import reference
 from gridwave.conventions import torch as torch_conventions
 from gridwave.modes import Layout, PaddingMode, SamplingMode
+from gridwave.sampling import MachineRates
 from gridwave.typing import Array
 
 RNG = np.random.default_rng(11)
@@ -254,3 +255,19 @@ def test_a_report_tells_smooth_from_random_and_prints() -> None:
     text = str(even)
     assert all(word in text for word in ("interior", "outside", "NaN", "pixels read", "bytes"))
     assert gw.plan_grid_sample(np.zeros((1, 0, 3, 2), np.float32), (4, 4)).report().points == 0
+
+
+def test_estimates_follow_the_rates() -> None:
+    names = {"dynamic NCHW", "dynamic NHWC", "plan NCHW", "plan NHWC"}
+    grid = RNG.uniform(-1, 1, (1, 128, 128, 2)).astype(np.float32)
+    plan = gw.plan_grid_sample(grid, (128, 128))
+    estimates = plan.report(channels=64).estimates
+    assert {e.variant for e in estimates} == names
+    assert [e.seconds for e in estimates] == sorted(e.seconds for e in estimates)
+    assert estimates[0].variant == "plan NHWC"
+    slow = plan.report(channels=64, rates=MachineRates(bytes=1e6, random_bytes=1e6)).estimates
+    assert min(e.seconds for e in slow) > 10 * max(e.seconds for e in estimates)
+    twice = plan.report(channels=64, batch=2).estimates
+    assert all(e.seconds > 0 for e in (*estimates, *twice))
+    assert sum(e.bytes_moved for e in twice) > sum(e.bytes_moved for e in estimates)
+    assert all(e.seconds == 0 for e in gw.plan_grid_sample(np.zeros((0, 2, 2, 2)), (3, 3)).report().estimates)

@@ -1,6 +1,7 @@
 """The sampling operators: one file for each."""
 
 from gridwave.sampling._plan_report import GridReport as GridReport
+from gridwave.sampling._plan_report import MachineRates as MachineRates
 from gridwave.sampling.affine_grid import affine_grid as affine_grid
 from gridwave.sampling.affine_grid import affine_grid_backward as affine_grid_backward
 from gridwave.sampling.double_backward import grid_sample_double_backward as grid_sample_double_backward
@@ -15,6 +16,7 @@ from gridwave.sampling.plan import plan_grid_sample as plan_grid_sample
 __all__ = [
     "GridPlan",
     "GridReport",
+    "MachineRates",
     "affine_grid",
     "affine_grid_backward",
     "grid_sample",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -30,6 +30,55 @@ class HotSpot:
     y: int
     x: int
     taps: int
+
+
+@dataclass(frozen=True)
+class MachineRates:
+    """What one core does in a second, for estimates; the defaults are those of a server core of 2024.
+
+    Attributes
+    ----------
+    bytes : float
+        Bytes read and written, together, when copying from one array to another (``gridwave bench`` measures it).
+    operations : float
+        Multiplications and additions of the interpolation with channels last, when pixels fill vectors of 16 floats.
+    planar_operations : float
+        The same with channels first, where neighbours have to be shuffled into place.
+    random_bytes : float
+        Bytes read from here and there.
+    transform_seconds, table_seconds, planar_table_seconds : float
+        Time for a point's coordinates, and for what it reads: with channels last, with channels first.
+    cache_bytes : float
+        A core's own cache: what is read again from inside it costs nothing here.
+    """
+
+    bytes: float = 25e9
+    operations: float = 64e9
+    planar_operations: float = 16e9
+    random_bytes: float = 15e9
+    transform_seconds: float = 0.5e-9
+    table_seconds: float = 1e-9
+    planar_table_seconds: float = 2.5e-9
+    cache_bytes: float = 2 << 20
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """About how long one call takes on one core.
+
+    Attributes
+    ----------
+    variant : str
+        ``"dynamic NCHW"``, ``"dynamic NHWC"``, ``"plan NCHW"`` or ``"plan NHWC"``.
+    bytes_moved : int
+        Bytes that come from or go to memory outside a core's own cache.
+    seconds : float
+        Bytes, operations and points, each at its rate, added up: meant to put the variants in order, not to predict.
+    """
+
+    variant: str
+    bytes_moved: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +118,8 @@ class GridReport:
         Cache lines of ``x`` that are touched, in bytes, with channels first and with channels last.
     operations : int
         Multiplications and additions of the interpolation.
+    estimates : tuple of Estimate
+        The variants, the fastest first.
     """
 
     points: int
@@ -92,6 +143,7 @@ class GridReport:
     x_bytes_planar: int
     x_bytes_interleaved: int
     operations: int
+    estimates: tuple[Estimate, ...] = ()
 
     def __str__(self) -> str:
         def share(count: int, of: int) -> str:
@@ -120,6 +172,8 @@ class GridReport:
         if self.hot_spots:
             lines.append("pixels read most (row, column: taps)")
             lines += [f"  {spot.y}, {spot.x}: {spot.taps:,}" for spot in self.hot_spots]
+        lines.append("estimates, one core")
+        lines += [f"  {e.variant:<19}{e.seconds * 1e3:>12.3f} ms  {e.bytes_moved:>14,} bytes" for e in self.estimates]
         return "\n".join(lines)
 
 
@@ -132,6 +186,7 @@ def report_of(
     item: int,
     channels: int,
     batch: int,
+    rates: MachineRates,
 ) -> GridReport:
     """Return core's counts as a report on images of ``channels`` channels of ``item`` bytes."""
     (
@@ -145,7 +200,7 @@ def report_of(
     lines = planar[item.bit_length() - 1] * LINE
     coordinates = 2 * max(4, grid.itemsize)
     sorted_entry = 48 if grid.itemsize == 8 else 32
-    return GridReport(
+    report = GridReport(
         points=points,
         interior=interior,
         partly_outside=partly_outside,
@@ -169,3 +224,42 @@ def report_of(
         x_bytes_interleaved=(pixels * pixel if pixel >= LINE else min(lines * channels, pixels * LINE)) * batch,
         operations=round(taps * images) * channels * 2,
     )
+    return replace(report, estimates=_estimates(report, mode, item, sorted_entry, coordinates, rates))
+
+
+def _estimates(
+    r: GridReport, mode: SamplingMode, item: int, sorted_entry: int, coordinates: int, rates: MachineRates
+) -> tuple[Estimate, ...]:
+    """Return the variants in order of their time.
+
+    Channels first, a grid that jumps has its image packed into blocks of channels: read and written once more. Channels
+    last, its points read their lines again and again, as far as the image does not stay in the core's cache; in a plan
+    each line is read once, but the result is written here and there.
+    """
+    wild = r.jumps / r.points if r.points else 0.0
+    image = r.image_pixels * r.channels * item * r.batch
+    missed = max(0.0, 1 - rates.cache_bytes / max(1, image))
+    taps = r.operations / (2 * max(1, r.channels))
+    again = max(0.0, wild * taps * max(LINE, r.channels * item) * missed - r.x_bytes_interleaved)
+    straight = r.x_bytes_interleaved + r.out_bytes
+    sorts = mode == "bilinear" and r.channels * item >= LINE
+    first = r.x_bytes_planar * (1 + (2 * wild if r.channels > 2 else 0)) + r.out_bytes
+    # Separable, bicubic takes half of what its taps would.
+    first_time = r.operations / (rates.planar_operations * (2 if mode == "bicubic" else 1))
+    first_time += r.points * rates.planar_table_seconds
+    last_time = r.operations / (rates.operations * min(1.0, max(1, r.channels) / 16))
+    table_time, transform = r.points * rates.table_seconds, r.points * rates.transform_seconds
+
+    def estimate(variant: str, moved: float, again: float, seconds: float) -> Estimate:
+        return Estimate(variant, round(moved + again), moved / rates.bytes + again / rates.random_bytes + seconds)
+
+    planned = r.points * coordinates
+    variants = [
+        estimate("dynamic NCHW", first + r.grid_bytes, 0, first_time + transform),
+        estimate("dynamic NHWC", straight + r.grid_bytes, again, last_time + table_time + transform),
+        estimate("plan NCHW", first + planned, 0, first_time),
+        estimate("plan NHWC", straight + r.points * sorted_entry, 0.2 * wild * r.out_bytes, last_time)
+        if sorts
+        else estimate("plan NHWC", straight + planned, again, last_time + table_time),
+    ]
+    return tuple(sorted(variants, key=lambda e: e.seconds))

@@ -11,7 +11,7 @@ from gridwave.errors import ArgumentError, DTypeError, UnsupportedError
 from gridwave.modes import GradientTarget, Layout, PaddingMode, SamplingMode, parse
 from gridwave.sampling._codes import spec_codes
 from gridwave.sampling._memory import check_out, empty
-from gridwave.sampling._plan_report import GridReport, report_of
+from gridwave.sampling._plan_report import GridReport, MachineRates, report_of
 from gridwave.typing import DTYPE_CODES, FLOAT_DTYPES, Array, as_numpy, carrier, dtype_code
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class GridPlan:
         keep: Callable[[Array], Any] = give or (lambda a: a)
         return (None if grad_x is None else keep(grad_x), None if grad_grid is None else keep(grad_grid))
 
-    def report(self, channels: int = 1, batch: int | None = None) -> GridReport:
+    def report(self, channels: int = 1, batch: int | None = None, rates: MachineRates | None = None) -> GridReport:
         """Say where the grid points, what a call moves and about how long it takes.
 
         Parameters
@@ -153,6 +153,8 @@ class GridPlan:
             Channels of the images to reckon with.
         batch : int, optional
             Images to reckon with; by default as many as there are grids.
+        rates : MachineRates, optional
+            What the machine can do, for the estimates.
 
         Returns
         -------
@@ -165,7 +167,15 @@ class GridPlan:
                 raise ArgumentError(f"{name} must be an integer of at least 0; got {value!r}")
         item = (self.dtype or self.grid.dtype).itemsize
         return report_of(
-            self._core.counts(), self.grid, self.size, self.mode, self._last, item, int(channels), int(batch)
+            self._core.counts(),
+            self.grid,
+            self.size,
+            self.mode,
+            self._last,
+            item,
+            int(channels),
+            int(batch),
+            rates or MachineRates(),
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
