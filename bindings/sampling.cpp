@@ -6,8 +6,10 @@ void bind_sampling(nb::module_& m) {
   nb::class_<gw_grid_sample_spec>(m, "GridSampleSpec")
       .def("__init__",
            [](gw_grid_sample_spec* s, int32_t mode, int32_t padding, int32_t align_corners, int32_t layout,
-              int32_t rounding, int32_t pad_order, int32_t cubic_padding, int32_t nonfinite, double cubic_coeff_a) {
-             *s = {mode, padding, align_corners, layout, rounding, pad_order, cubic_padding, nonfinite, cubic_coeff_a};
+              int32_t rounding, int32_t pad_order, int32_t cubic_padding, int32_t nonfinite, double cubic_coeff_a,
+              int32_t unnormalise, int32_t reflection, int32_t border_slope) {
+             *s = {mode,      padding,       align_corners, layout,      rounding,   pad_order, cubic_padding,
+                   nonfinite, cubic_coeff_a, unnormalise,   reflection, border_slope};
            })
       .def_ro("layout", &gw_grid_sample_spec::layout);
   m.def("grid_sample", [](const gw_grid_sample_spec& spec, const Input& x, int x_type, const Input& grid, int grid_type,

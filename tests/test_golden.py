@@ -25,7 +25,8 @@ EXCEPTIONS = read_exceptions(FOLDER / "exceptions")
 
 def group_of(case: dict[str, Any]) -> str:
     kwargs = case["kwargs"]
-    names = (case["peer"], case["op"], case["dtype"], kwargs.get("mode"), kwargs.get("padding_mode"))
+    mode = kwargs.get("mode", kwargs.get("sample_type"))
+    names = (case["peer"], case["op"], case["dtype"], mode, kwargs.get("padding_mode"))
     return "-".join(name for name in names if name)
 
 
@@ -122,10 +123,10 @@ def test_the_judge_rejects_swapped_rows_of_theta() -> None:
 
 
 def test_the_judge_rejects_a_small_error_and_a_missing_output() -> None:
-    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and "cubic" not in e[0]["kwargs"]["mode"]]
+    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and "cubic" not in group_of(e[0])]
     for case, inputs, outputs in entries:
         truth = find(case).twin(case, inputs)
-        if any(t.scale == 0 for t in truth.values()):
+        if any(t.scale == 0 for t in truth.values()) or any(np.isnan(v).any() for v in outputs.values()):
             continue
         sound = {k: t.value.astype(outputs[k].dtype) for k, t in truth.items()}
         assert judge(case, sound, outputs, truth).status == "reproduced"

@@ -9,6 +9,7 @@ the list explains a case that is in fact reproduced.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from replay.judge import KnownException, Verdict, follows_twin, judge, name_exce
 from replay.registry import find
 
 EXCEPTIONS = Path(__file__).resolve().parent.parent / "tests" / "golden" / "exceptions"
+OUTCOMES_OF = {"reproduced": "reproduced", "differs": "wrong"}  # of a verdict that no exception explains
 OUTCOMES = ("reproduced", "named", "wrong", "raised", "unclaimed", "peer refused")
 
 
@@ -63,7 +65,7 @@ def run(case: Case, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 def replay_case(case: Case, inputs: Arrays, outputs: Arrays, exceptions: list[KnownException]) -> Result:
     """Run and judge one case."""
-    case = case | {"rank": max((array.ndim for array in inputs.values()), default=0)}
+    case = case | {"rank": max((array.ndim for array in inputs.values()), default=0), "pixels": pixels(case, inputs)}
     try:
         truth = find(case).twin(case, inputs)
     except NotImplementedError as error:
@@ -79,8 +81,14 @@ def replay_case(case: Case, inputs: Arrays, outputs: Arrays, exceptions: list[Kn
         return Result(case, "peer refused" if sound else "wrong", case["error"] if sound else "ours is not the twin")
     verdict = judge(case, ours, outputs, truth)
     reason = name_exception(case, verdict, exceptions)
-    outcome = {"reproduced": "reproduced", "differs": "named" if reason else "wrong", "wrong": "wrong"}[verdict.status]
+    outcome = "wrong" if verdict.status == "wrong" else "named" if reason else OUTCOMES_OF[verdict.status]
     return Result(case, outcome, reason or "; ".join(verdict.notes), verdict)
+
+
+def pixels(case: Case, inputs: Arrays) -> int:
+    """Return how many samples a channel of the data has: on one alone nobody's rule about coordinates can be told."""
+    data = inputs.get("x", inputs.get("X"))
+    return 0 if data is None else math.prod(data.shape[1 if case["peer"] == "ncnn" else 2 :])
 
 
 def replay(folder: Path, op: str | None, peer: str | None, exceptions: list[KnownException]) -> Iterator[Result]:

@@ -15,6 +15,9 @@ class GridSampleSpec:
         cubic_padding: int,
         nonfinite: int,
         cubic_coeff_a: float,
+        unnormalise: int,
+        reflection: int,
+        border_slope: int,
         /,
     ) -> None: ...
     @property

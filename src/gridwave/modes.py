@@ -32,6 +32,17 @@ CubicPadding = Literal["taps", "coordinate"]
 NonFinite = Literal["outside", "lower_border"]
 """A NaN or infinite coordinate lies outside (see :func:`gridwave.grid_sample`), or on the lower border."""
 
+Unnormalise = Literal["shifted", "scaled", "scaled_fused"]
+"""How a grid value g becomes a coordinate of an axis of length S, alike but for rounding: ((g + 1) S - 1) / 2;
+g S/2 + (S - 1)/2; fma(g, S/2, S/2) - 1/2. With align_corners and s = (S - 1)/2: (g + 1)/2 (S - 1); g s + s;
+fma(g, s, s)."""
+
+Reflection = Literal["periodic", "once"]
+"""A coordinate is reflected as often as it takes, or once at each mirror and what is still outside then clamped."""
+
+BorderSlope = Literal["zero", "inside"]
+"""Derivative of the padded coordinate exactly on the outermost sample centres: 0, or what it is inside."""
+
 Singleton = Literal["minus_one", "zero", "plus_one"]
 """Coordinate of the only sample of an axis of length 1, where -1 and 1 are both its centre."""
 
@@ -96,6 +107,9 @@ _CODES: Final[dict[Any, dict[str, int]]] = {
         PadOrder,
         CubicPadding,
         NonFinite,
+        Unnormalise,
+        Reflection,
+        BorderSlope,
         Singleton,
         GradientTarget,
         DoubleGradientTarget,

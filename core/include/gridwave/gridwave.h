@@ -65,6 +65,9 @@ typedef enum gw_rounding { GW_HALF_EVEN = 0, GW_HALF_AWAY = 1, GW_HALF_UP = 2 } 
 typedef enum gw_pad_order { GW_PAD_COORDINATE = 0, GW_PAD_INDEX = 1 } gw_pad_order;
 typedef enum gw_cubic_padding { GW_CUBIC_TAPS = 0, GW_CUBIC_COORDINATE = 1 } gw_cubic_padding;
 typedef enum gw_nonfinite { GW_NONFINITE_OUTSIDE = 0, GW_NONFINITE_LOWER_BORDER = 1 } gw_nonfinite;
+typedef enum gw_unnormalise { GW_SHIFTED = 0, GW_SCALED = 1, GW_SCALED_FUSED = 2 } gw_unnormalise;
+typedef enum gw_reflection { GW_REFLECT_PERIODIC = 0, GW_REFLECT_ONCE = 1 } gw_reflection;
+typedef enum gw_border_slope { GW_BORDER_SLOPE_ZERO = 0, GW_BORDER_SLOPE_INSIDE = 1 } gw_border_slope;
 
 /* What grid_sample computes. Zero-initialised, it is bilinear, zeros, align_corners = 0, NCHW, as PyTorch does it;
  * set cubic_coeff_a (PyTorch: -0.75) for bicubic. */
@@ -78,6 +81,9 @@ typedef struct gw_grid_sample_spec {
   int32_t cubic_padding; /* gw_cubic_padding of bicubic */
   int32_t nonfinite;     /* gw_nonfinite */
   double cubic_coeff_a;
+  int32_t unnormalise;   /* gw_unnormalise: ((g + 1) S - 1) / 2, g S/2 + (S - 1)/2, or fma(g, S/2, S/2) - 1/2 */
+  int32_t reflection;    /* gw_reflection: as often as it takes, or once at each mirror and then clamped */
+  int32_t border_slope;  /* gw_border_slope: d padded / d coordinate exactly on the outermost centres */
 } gw_grid_sample_spec;
 
 /* x (N,C,H,W) or (N,H,W,C); grid (N,Ho,Wo,2) with last axis (x, y); out (N,C,Ho,Wo) or (N,Ho,Wo,C) of x's dtype.

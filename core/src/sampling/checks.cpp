@@ -36,6 +36,9 @@ void check_spec(const gw_grid_sample_spec& s) {
   check_code("pad_order", s.pad_order, GW_PAD_INDEX);
   check_code("cubic_padding", s.cubic_padding, GW_CUBIC_COORDINATE);
   check_code("nonfinite", s.nonfinite, GW_NONFINITE_LOWER_BORDER);
+  check_code("unnormalise", s.unnormalise, GW_SCALED_FUSED);
+  check_code("reflection", s.reflection, GW_REFLECT_ONCE);
+  check_code("border_slope", s.border_slope, GW_BORDER_SLOPE_INSIDE);
   if (!(s.cubic_coeff_a >= -1e6 && s.cubic_coeff_a <= 1e6))
     fail(GW_ERROR_ARGUMENT, "cubic_coeff_a must be a finite number; got %g", s.cubic_coeff_a);
 }
@@ -83,8 +86,9 @@ gw_tensor canonical(const gw_grid_sample_spec& spec, const gw_tensor& t) {
 }
 
 Spec spec_of(const gw_grid_sample_spec& spec) {
-  return Spec{spec.mode,      spec.padding,       spec.align_corners, spec.layout,       spec.rounding,
-              spec.pad_order, spec.cubic_padding, spec.nonfinite,     spec.cubic_coeff_a};
+  return Spec{spec.mode,          spec.padding,     spec.align_corners, spec.layout,
+              spec.rounding,      spec.pad_order,   spec.cubic_padding, spec.nonfinite,
+              spec.cubic_coeff_a, spec.unnormalise, spec.reflection,    spec.border_slope};
 }
 
 SampleJob describe(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The coordinate stage: from a tile of the grid to pixel coordinates, before any sampling.
 //
-// Expression and order of operations are the frameworks' own, without fused multiply-add, so that ties and integer
-// crossings fall as they do there: ((g + 1) * S - 1) / 2, and (g + 1) / 2 * (S - 1) with align_corners. (g * s + o
+// Expression and order of operations are the frameworks' own, so that ties and integer crossings fall as they do there:
+// ((g + 1) * S - 1) / 2, and (g + 1) / 2 * (S - 1) with align_corners, without fused multiply-add, for most. (g * s + o
 // moves 9 points in a million to another pixel.)
 #pragma once
+
+#include <cmath>
 
 #include "gridwave/gridwave.h"
 #include "sampling/job.hpp"
@@ -50,6 +52,28 @@ GW_INLINE typename simd<T>::V reflect(typename simd<T>::V p, const Axis<T>& a, t
   return s::min(extra, back) + s::splat(a.low);
 }
 
+// ncnn's: about the first mirror, then about the last; what lies beyond both after that stays outside.
+template <class T>
+GW_INLINE typename simd<T>::V reflect_once(typename simd<T>::V p, const Axis<T>& a, typename simd<T>::I* odd = nullptr) {
+  typedef simd<T> s;
+  typedef typename s::V V;
+  const V span = s::splat(T(0.5) * a.span2), q = s::abs(p - s::splat(a.low));
+  if (odd) *odd = (p < s::splat(a.low)) ^ (q > span);
+  return span - s::abs(q - span) + s::splat(a.low);
+}
+
+// a b + c with one rounding, on every instruction set.
+template <class T>
+GW_INLINE typename simd<T>::V fused(typename simd<T>::V a, typename simd<T>::V b, typename simd<T>::V c) {
+#if defined(__x86_64__) && !defined(__FMA__)
+  typename simd<T>::V r;
+  for (int i = 0; i < simd<T>::lanes; ++i) r[i] = std::fma(a[i], b[i], c[i]);
+  return r;
+#else
+  return simd<T>::fma(a, b, c);
+#endif
+}
+
 // Clamps to [0, S - 1]; NaN becomes 0 (max keeps its second operand then).
 template <class T>
 GW_INLINE typename simd<T>::V clip(typename simd<T>::V p, const Axis<T>& a) {
@@ -69,9 +93,9 @@ GW_INLINE typename simd<T>::V round_nearest(typename simd<T>::V p, int32_t round
   return s::rint(p);
 }
 
-// One axis of a tile: grid values in p become coordinates; d, if not null, their derivatives.
-template <class T>
-inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d) {
+// One axis of a tile: grid values in p become coordinates; d, if not null, their derivatives. usual: as PyTorch has it.
+template <class T, bool usual>
+inline void transform_axis_as(const Spec& spec, int64_t size, int count, T* p, T* d) {
   typedef simd<T> s;
   typedef typename s::V V;
   typedef typename s::I I;
@@ -84,27 +108,36 @@ inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d
   const V scale = s::splat(T(0.5) * (T)(corners ? size - 1 : size));
   for (int i = 0; i < count; i += s::lanes) {
     V v = s::load(p + i);
-    v = corners ? (v + s::splat(1)) * s::splat(T(0.5)) * s::splat(a.size - 1)
-                : ((v + s::splat(1)) * s::splat(a.size) - s::splat(1)) * s::splat(T(0.5));
+    if (!usual && spec.unnormalise == GW_SCALED)
+      v = v * scale + s::splat(T(0.5) * (a.size - 1));
+    else if (!usual && spec.unnormalise == GW_SCALED_FUSED)
+      v = fused<T>(v, scale, scale) + s::splat(a.low);
+    else
+      v = corners ? (v + s::splat(1)) * s::splat(T(0.5)) * s::splat(a.size - 1)
+                  : ((v + s::splat(1)) * s::splat(a.size) - s::splat(1)) * s::splat(T(0.5));
     if (lower) {  // NaN, infinite or beyond 2^62, where ONNX Runtime stops trusting the conversion to int64
       const I bad = ~(s::abs(v) <= s::splat(T(4611686018427387904.0)));
       v = select(bad, s::splat(a.low), v);
     }
     if (round_first) v = round_nearest<T>(v, spec.rounding);
     V slope = scale;
+    const auto within_border = [&](V q) __attribute__((always_inline)) {
+      if (!usual && spec.border_slope == GW_BORDER_SLOPE_INSIDE) return (q >= V{}) & (q <= s::splat(a.size - 1));
+      return (q > V{}) & (q < s::splat(a.size - 1));
+    };
     if (padding == GW_BORDER && cubic) {
       // Only beyond the outer edges; the taps of the outermost half pixel are clamped one by one.
       const I within = (v >= s::splat(a.low)) & (v <= s::splat(a.size - 1 - a.low));
       slope = select(within, slope, V{});
       v = select(within, v, clip<T>(v, a));
     } else if (padding == GW_BORDER) {
-      slope = select((v > V{}) & (v < s::splat(a.size - 1)), slope, V{});
+      slope = select(within_border(v), slope, V{});
       v = clip<T>(v, a);
     } else if (padding == GW_REFLECTION) {
       I odd;
-      V r = a.span2 > 0 ? reflect<T>(v, a, &odd) : V{};
+      V r = a.span2 <= 0 ? V{} : !usual && spec.reflection == GW_REFLECT_ONCE ? reflect_once<T>(v, a, &odd) : reflect<T>(v, a, &odd);
       if (a.span2 > 0) slope = select(odd, -slope, slope);
-      slope = select((r > V{}) & (r < s::splat(a.size - 1)), slope, V{});
+      slope = select(within_border(r), slope, V{});
       v = clip<T>(r, a);
     } else {
       if (cubic && spec.padding != GW_ZEROS) {
@@ -124,6 +157,12 @@ inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d
     s::store(p + i, v);
     if (d) s::store(d + i, slope);
   }
+}
+
+template <class T>
+inline void transform_axis(const Spec& spec, int64_t size, int count, T* p, T* d) {
+  if (spec.unnormalise == 0 && spec.reflection == 0 && spec.border_slope == 0) transform_axis_as<T, true>(spec, size, count, p, d);
+  else transform_axis_as<T, false>(spec, size, count, p, d);
 }
 
 template <class G, class T>

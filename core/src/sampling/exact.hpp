@@ -12,14 +12,16 @@ namespace GW_ISA {
 GW_INLINE double floor_of(double v) { return simd<double>::floor(simd<double>::splat(v))[0]; }
 GW_INLINE float floor_of(float v) { return simd<float>::floor(simd<float>::splat(v))[0]; }
 
-// c[i]: weights of taps floor(p) - 1 .. floor(p) + 2 at t = p - floor(p), Keys' cubic with constant a.
+// c[i]: weights of taps floor(p) - 1 .. floor(p) + 2 at t = p - floor(p), Keys' cubic with constant a. The outer two,
+// ((s a - 5 a) s + 8 a) s - 4 a at s = t + 1 and 2 - t, are written as products: that polynomial's terms are up to 40
+// times its value, and engines that do not cancel so are up to 2e-6 more exact.
 template <class T, class V>
 GW_INLINE void cubic_weights(V t, T a, V c[4]) {
-  const V one = t * T(0) + T(1), u = one - t, s = t + one, r = u + one;
-  c[0] = ((s * a - T(5) * a) * s + T(8) * a) * s - T(4) * a;
+  const V one = t * T(0) + T(1), u = one - t;
+  c[0] = a * t * u * u;
   c[1] = ((a + T(2)) * t - (a + T(3))) * t * t + one;
   c[2] = ((a + T(2)) * u - (a + T(3))) * u * u + one;
-  c[3] = ((r * a - T(5) * a) * r + T(8) * a) * r - T(4) * a;
+  c[3] = a * u * t * t;
 }
 
 // Their derivatives with respect to t. Signed: the absolute values of the operator page do not sum to zero.
@@ -39,7 +41,8 @@ GW_INLINE int64_t cubic_tap(const Spec& spec, T tap, int64_t size) {
   if (spec.padding == GW_ZEROS) return -1;
   const Axis<T> a = axis_of<T>(spec, size);
   typename simd<T>::V v = simd<T>::splat(tap);
-  if (spec.padding == GW_REFLECTION) v = a.span2 > 0 ? reflect<T>(v, a) : typename simd<T>::V{};
+  if (spec.padding == GW_REFLECTION && a.span2 <= 0) v = typename simd<T>::V{};
+  else if (spec.padding == GW_REFLECTION) v = spec.reflection == GW_REFLECT_ONCE ? reflect_once<T>(v, a) : reflect<T>(v, a);
   const int64_t i = (int64_t)clip<T>(v, a)[0];
   return i < size ? i : size - 1;  // a float may round a large size up
 }

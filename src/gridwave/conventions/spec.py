@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from gridwave.modes import CubicPadding, NearestRounding, NonFinite, PaddingMode, PadOrder, SamplingMode
+from gridwave.modes import (
+    BorderSlope,
+    CubicPadding,
+    NearestRounding,
+    NonFinite,
+    PaddingMode,
+    PadOrder,
+    Reflection,
+    SamplingMode,
+    Unnormalise,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,12 @@ class GridSampleSpec:
         Whether ``bicubic`` with border padding clamps each tap, or the coordinate before weights are taken.
     nonfinite : {"outside", "lower_border"}
         What a NaN or infinite coordinate means.
+    unnormalise : {"shifted", "scaled", "scaled_fused"}
+        Which of three expressions, equal but for rounding, turns grid values into coordinates.
+    reflection : {"periodic", "once"}
+        Whether a coordinate far outside is reflected as often as it takes, or once at each mirror and then clamped.
+    border_slope : {"zero", "inside"}
+        Gradient of a coordinate exactly on an outermost sample centre, with border and reflection padding.
     source, version : str
         Where the facts were read or measured, and in which release.
     """
@@ -41,6 +57,9 @@ class GridSampleSpec:
     pad_order: PadOrder = "coordinate"
     cubic_padding: CubicPadding = "taps"
     nonfinite: NonFinite = "outside"
+    unnormalise: Unnormalise = "shifted"
+    reflection: Reflection = "periodic"
+    border_slope: BorderSlope = "zero"
     source: str = ""
     version: str = ""
 

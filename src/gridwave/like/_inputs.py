@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gridwave.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from gridwave.errors import ArgumentError, DTypeError, ModeError, ShapeError, UnsupportedError
 
 
 def check_planar(name: str, array: Any) -> None:
@@ -42,6 +42,12 @@ def check_dtypes(allowed: Iterable[tuple[str, ...]], **arrays: Any) -> None:
     if found not in rows:
         choices = "; ".join(", ".join(row) for row in rows)
         raise DTypeError(f"({', '.join(arrays)}) must have dtypes ({choices}); got ({', '.join(found)}).")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Raise unless ``value`` is one of the modes that a framework has, where it does not have all of ours."""
+    if value not in choices:
+        raise ModeError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
 
 
 def dtype_name(array: Any) -> str:

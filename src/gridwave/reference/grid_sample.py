@@ -12,6 +12,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ def grid_sample_backward(
 def axis_taps(g: Floats, length: int, spec: GridSampleSpec) -> list[Tap]:
     """Return the taps of one axis for its normalised coordinates; arithmetic up to padding is in ``g``'s dtype."""
     scale = (length - 1) / 2 if spec.align_corners else length / 2
-    p, usable, moves = _finite(unnormalise(g, length, spec.align_corners), length, spec)
+    p, usable, moves = _finite(unnormalise(g, length, spec.align_corners, spec.unnormalise), length, spec)
     if spec.mode == "bicubic":
         p, factor = _pad_cubic_coordinate(p, length, spec)
         start = np.floor(p)
@@ -152,16 +153,33 @@ def axis_taps(g: Floats, length: int, spec: GridSampleSpec) -> list[Tap]:
     return [Tap(tap.index, tap.inside, tap.weight, tap.slope * moves * scale) for tap in taps]
 
 
-def unnormalise(g: Floats, length: int, align_corners: bool) -> Floats:
+def unnormalise(g: Floats, length: int, align_corners: bool, rule: str = "shifted") -> Floats:
     """Turn normalised coordinates into samples (0 is the centre of the first), in the dtype of ``g``."""
+    scale = g.dtype.type((length - 1 if align_corners else length) / 2)
+    if rule == "scaled":
+        return g * scale + g.dtype.type((length - 1) / 2)
+    if rule == "scaled_fused":
+        return multiply_add(g, scale, scale) - g.dtype.type(0 if align_corners else 0.5)
     if align_corners:
         return (g + 1) / 2 * (length - 1)
     return ((g + 1) * length - 1) / 2
 
 
-def clip(p: Floats, length: int) -> tuple[Floats, Float64]:
-    """Clamp to the sample centres; the slope is 0 outside and on the border itself."""
-    return np.clip(p, 0, length - 1), ((p > 0) & (p < length - 1)).astype(np.float64)
+def multiply_add(a: Floats, b: Any, c: Any) -> Floats:
+    """Return a b + c, rounded once to the dtype of ``a``."""
+    if a.dtype == np.float32:  # exact in float64 but for the sum, whose bits beyond float32's second rounding are few
+        return (a.astype(np.float64) * float(b) + float(c)).astype(np.float32)
+
+    def exact(value: float) -> float:
+        return float(Fraction(value) * Fraction(float(b)) + Fraction(float(c))) if math.isfinite(value) else value
+
+    return np.array([exact(float(value)) for value in a.ravel()], a.dtype).reshape(a.shape)
+
+
+def clip(p: Floats, length: int, border_slope: str = "zero") -> tuple[Floats, Float64]:
+    """Clamp to the sample centres; the slope is 0 outside, and on the border itself unless it is that ``inside``."""
+    within = (p >= 0) & (p <= length - 1) if border_slope == "inside" else (p > 0) & (p < length - 1)
+    return np.clip(p, 0, length - 1), within.astype(np.float64)
 
 
 def reflect(p: Floats, length: int, align_corners: bool) -> tuple[Floats, Float64]:
@@ -174,7 +192,20 @@ def reflect(p: Floats, length: int, align_corners: bool) -> tuple[Floats, Float6
     q = np.abs(q)
     rest = np.fmod(q, p.dtype.type(span))
     odd = np.rint((q - rest) / span) % 2 == 1
+    sign = np.where(odd & (rest == 0), -sign, sign)  # exactly on a mirror the slope is that before it
     return np.where(odd, span - rest, rest) + p.dtype.type(low), np.where(odd, -sign, sign)
+
+
+def reflect_once(p: Floats, length: int, align_corners: bool) -> tuple[Floats, Float64]:
+    """Reflect about the first mirror and then about the last, as ncnn does; far coordinates remain outside."""
+    low, span = (0.0, length - 1) if align_corners else (-0.5, length)
+    if span == 0:
+        return np.zeros_like(p), np.zeros(p.shape)
+    high = p.dtype.type(span)
+    q = p - p.dtype.type(low)
+    once = np.abs(q)
+    twice = high - np.abs(once - high)
+    return twice + p.dtype.type(low), np.where(q < 0, -1.0, 1.0) * np.where(once > high, -1.0, 1.0)
 
 
 def round_half(p: Floats, rule: str) -> Floats:
@@ -243,10 +274,11 @@ def _pad(p: Floats, length: int, spec: GridSampleSpec) -> tuple[Floats, Float64]
     if spec.padding_mode == "zeros":
         return p, np.ones(p.shape)
     if spec.padding_mode == "border":
-        return clip(p, length)
-    reflected, sign = reflect(p, length, spec.align_corners)
+        return clip(p, length, spec.border_slope)
+    mirror = reflect_once if spec.reflection == "once" else reflect
+    reflected, sign = mirror(p, length, spec.align_corners)
     # With outer edges as mirrors the reflected coordinate may still lie up to half a sample outside.
-    clipped, factor = clip(reflected, length)
+    clipped, factor = clip(reflected, length, spec.border_slope)
     return clipped, sign * factor
 
 

@@ -115,7 +115,7 @@ def axis_curvatures(g: Floats, length: int, spec: GridSampleSpec) -> list[NDArra
     if spec.mode != "bicubic":  # weights are constant or linear between kinks
         return [np.zeros(g.shape)] * (1 if spec.mode == "nearest" else 2)
     scale = (length - 1) / 2 if spec.align_corners else length / 2
-    p, _, moves = _finite(unnormalise(g, length, spec.align_corners), length, spec)
+    p, _, moves = _finite(unnormalise(g, length, spec.align_corners, spec.unnormalise), length, spec)
     p, factor = _pad_cubic_coordinate(p, length, spec)
     fraction = (p - np.floor(p)).astype(np.float64)
     return [bend * (factor * moves * scale) ** 2 for bend in cubic_curvatures(fraction, spec.cubic_coeff_a)]

@@ -9,13 +9,16 @@ import numpy as np
 from gridwave import _core
 from gridwave.errors import ArgumentError, CoreError, DTypeError, ShapeError, UnsupportedError
 from gridwave.modes import (
+    BorderSlope,
     CubicPadding,
     Layout,
     NearestRounding,
     NonFinite,
     PaddingMode,
     PadOrder,
+    Reflection,
     SamplingMode,
+    Unnormalise,
     parse,
 )
 
@@ -44,6 +47,7 @@ def spec_codes(mode: Any, padding_mode: Any, align_corners: Any, layout: Any) ->
     codes = _core.GridSampleSpec(
         parse("mode", mode, SamplingMode), parse("padding_mode", padding_mode, PaddingMode),
         flag("align_corners", align_corners), parse("layout", layout, Layout), 0, 0, 0, 0, CUBIC_COEFF_A,
+        0, 0, 0,
     )  # fmt: skip
     _SPECS[key] = codes
     return codes
@@ -64,4 +68,6 @@ def codes_of(spec: GridSampleSpec, layout: Any) -> _core.GridSampleSpec:
         parse("nearest_rounding", spec.nearest_rounding, NearestRounding),
         parse("pad_order", spec.pad_order, PadOrder), parse("cubic_padding", spec.cubic_padding, CubicPadding),
         parse("nonfinite", spec.nonfinite, NonFinite), float(spec.cubic_coeff_a),
+        parse("unnormalise", spec.unnormalise, Unnormalise), parse("reflection", spec.reflection, Reflection),
+        parse("border_slope", spec.border_slope, BorderSlope),
     )  # fmt: skip
