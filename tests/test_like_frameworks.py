@@ -48,6 +48,8 @@ def sampled(name: str, x: Any, grid: Any, mode: str, padding: str, corners: bool
     if name == "openvino":
         kwargs = {"mode": mode, "padding_mode": padding, "align_corners": corners}
         return like.openvino.grid_sample(x, grid, kwargs)
+    if name == "ncnn" and not (isinstance(x, np.ndarray) and isinstance(grid, np.ndarray)):
+        return like.ncnn.GridSample(x, grid)
     if name == "ncnn":
         return np.stack([
             like.ncnn.GridSample(a, g, sample_type=mode, padding_mode=padding, align_corner=int(corners))
