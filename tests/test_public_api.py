@@ -101,7 +101,9 @@ LITERALS = {name: get_args(value) for name, value in vars(modes).items() if get_
 
 def test_every_literal_is_known_here() -> None:
     operators = {"SamplingMode", "PaddingMode", "Layout", "GradientTarget", "DoubleGradientTarget"}
-    assert set(LITERALS) == operators | {"NearestRounding", "PadOrder", "CubicPadding", "NonFinite", "Singleton"}
+    # Of a convention; those of gradients and of rounding are in test_like_frameworks.py.
+    fields = {kind for kind, _, _ in FIELDS.values()} | {"BorderSlope", "Unnormalise"}
+    assert set(LITERALS) == operators | fields | {"Singleton"}
 
 
 @pytest.mark.parametrize(
@@ -125,6 +127,7 @@ FIELDS = {
     "pad_order": ("PadOrder", "nearest", "reflection"),
     "cubic_padding": ("CubicPadding", "bicubic", "border"),
     "nonfinite": ("NonFinite", "bilinear", "zeros"),
+    "reflection": ("Reflection", "bilinear", "reflection"),
 }
 """A field of a convention, its Literal, and a mode and padding for which its choices differ."""
 
@@ -132,7 +135,7 @@ FIELDS = {
 @pytest.mark.parametrize(("field", "choice"), [(f, c) for f, (kind, *_) in FIELDS.items() for c in LITERALS[kind]])
 def test_every_choice_of_a_convention_equals_the_twin_and_differs_from_the_others(field: str, choice: str) -> None:
     x = np.arange(1.0, 9)[None, None, None].repeat(3, axis=2)
-    p = np.array([-2.5, -1.5, -0.75, -0.5, 0.5, 1.5, 2.5, 6.5, 7.25, 7.5, 8.5, 9.5, np.nan, np.inf])
+    p = np.array([-17.25, -2.5, -1.5, -0.75, -0.5, 0.5, 1.5, 2.5, 6.5, 7.25, 7.5, 8.5, 9.5, 17.75, np.nan, np.inf])
     grid = np.stack([(2 * p + 1) / 8 - 1, np.zeros_like(p)], axis=-1)[None, None]
     kind, mode, padding_mode = FIELDS[field]
     spec = replace(conventions.torch.GRID_SAMPLE, mode=mode, padding_mode=padding_mode, align_corners=False)
