@@ -140,7 +140,9 @@ def grid_sample(
                         signals, and bicubic for images alone
     ONNX                ``GridSample``-16: the same names; -20, -22: ``linear``, ``nearest``, ``cubic``. See
                         :mod:`gridwave.like.onnx` for nearest with reflection and cubic with border
-    Paddle, MindSpore   ``F.grid_sample``: ``align_corners=True`` is the default
+    Paddle              ``F.grid_sample``: ``align_corners=True`` is the default
+    OpenVINO            ``GridSample``-9: other ties of nearest, see :mod:`gridwave.like.openvino`
+    MindSpore, ncnn     nearest rounds halves away from 0, or up; ncnn reflects once. See :mod:`gridwave.like`
     OpenCV              ``remap`` with pixel coordinates p; BORDER_REFLECT is ``reflection``, BORDER_REFLECT_101 that
                         with ``align_corners``
     ==================  ==========================================================================================
