@@ -39,7 +39,9 @@ GW_INLINE CubicTaps<T> cubic_taps(const Spec& spec, typename simd<T>::V p, int64
     t.counts[i] = t.all_count ? ~I{} : inside;
     t.weight[i] = select(t.counts[i], t.weight[i], V{});
     if (spec.padding == GW_REFLECTION) {
-      const V mirrored = axis.span2 > 0 ? reflect<T>(tap, axis) : V{};
+      const V mirrored = axis.span2 <= 0                       ? V{}
+                         : spec.reflection == GW_REFLECT_ONCE ? reflect_once<T>(tap, axis)
+                                                              : reflect<T>(tap, axis);
       tap = select(inside, tap, mirrored);
     }
     t.position[i] = s::to_index(clip<T>(tap, axis));

@@ -109,7 +109,7 @@ SamplePlan plan_grid_sample(const gw_grid_sample_spec& spec, const gw_tensor& x,
   p.job.spec.layout = interleaved ? GW_NHWC : GW_NCHW;
   const Kernels& k = kernels();
   const bool double_coordinates = grid.dtype == GW_FLOAT64 && x.dtype != GW_FLOAT64;
-  p.kernel = double_coordinates || p.job.wide || p.job.spec.has_rare_taps() ? k.forward_exact[x.dtype][double_coordinates]
+  p.kernel = double_coordinates || p.job.wide ? k.forward_exact[x.dtype][double_coordinates]
                                               : k.forward[spec.mode][x.dtype][interleaved];
   cut(p);
   p.cost_ns = value_cost(p.job) * (double)p.job.points() * (double)p.job.batches * (double)p.job.channels;

@@ -182,8 +182,7 @@ gw_status grid_sample_backward(const gw_grid_sample_spec& spec, const gw_tensor&
   if (job.batches == 0) return GW_OK;
 
   const Kernels& k = kernels();
-  const BackwardKernel kernel =
-      job.wide || job.spec.has_rare_taps() ? k.backward_exact[job.x_type] : k.backward[spec.mode][job.x_type];
+  const BackwardKernel kernel = job.wide ? k.backward_exact[job.x_type] : k.backward[spec.mode][job.x_type];
   const Cut c = cut(job, kernel);
   const bool nearest = spec.mode == GW_NEAREST;  // its grid gradient is 0
   const int64_t groups = c.groups, bands = c.bands, sum_size = job.x_type == GW_FLOAT64 ? 8 : 4;

@@ -16,9 +16,6 @@ struct Spec {
   int32_t rounding, pad_order, cubic_padding, nonfinite;
   double cubic_coeff_a;
   int32_t unnormalise, reflection, border_slope;
-
-  // Taps that vectors of points do not find: left to the definition.
-  bool has_rare_taps() const { return reflection != 0 && mode == 2 && padding == 2; }  // bicubic, reflected once
 };
 
 // Strides count elements.

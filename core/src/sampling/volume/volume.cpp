@@ -170,7 +170,7 @@ gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_give
   const VolumeKernels& k = kernels().volume;
   const double cost = value_cost(job) * (double)job.points() * (double)job.batches * (double)job.channels;
   const bool double_coordinates = grid.dtype == GW_FLOAT64 && x.dtype != GW_FLOAT64;
-  bool by_definition = double_coordinates || job.wide || job.spec.has_rare_taps();
+  bool by_definition = double_coordinates || job.wide;
   // The memory decides which kernel runs, not the axis order.
   const bool interleaved = !by_definition && x.shape[1] > 1 && x.stride[1] == 1 && !(x.stride[4] == 1 && x.shape[4] > 1);
   const Blocks blocks(job);
