@@ -87,7 +87,8 @@ void wrong_call(Random& random) {
     case 5: spec.mode = code; break;
     case 6: spec.padding = code; break;
     case 7: (random.one_in(2) ? spec.layout : spec.align_corners) = code; break;
-    case 8: (random.one_in(2) ? spec.rounding : spec.nonfinite) = code; break;
+    case 8: (random.one_in(2) ? spec.rounding : random.one_in(2) ? spec.nonfinite : random.one_in(2) ? spec.unnormalise
+                                                                  : random.one_in(2) ? spec.reflection : spec.border_slope) = code; break;
     case 9: spec.cubic_coeff_a = random.one_in(2) ? std::nan("") : HUGE_VAL; break;
     case 10:  // another shape than the memory has: only if it is refused does nothing bad happen
       if (number == t[which].shape[axis] || (number >= 0 && number <= 3 && which == 0)) return;

@@ -15,7 +15,7 @@ struct Work {
   std::vector<char> out, grad_x, grad_grid;  // what one thread gave
 
   Work(int mode, int layout, int dtype, const Sizes& sizes)
-      : spec{mode, mode, mode % 2, layout, 0, 0, 0, 0, -0.75}, z(sizes),
+      : spec{mode, mode, mode % 2, layout, 0, 0, 0, 0, -0.75, 0, 0, 0}, z(sizes),
         x(dtype, image_shape(spec, z.n, z.c, z.h, z.w)), grid(GW_FLOAT32, {z.n, z.ho, z.wo, 2}),
         grad_output(dtype, image_shape(spec, z.n, z.c, z.ho, z.wo)) {
     Random random(static_cast<uint64_t>(mode * 10 + layout));
@@ -58,7 +58,7 @@ int main() {
     callers.emplace_back([&works, caller] {
       CHECK(gw_set_local_num_threads(caller + 1) == GW_OK);
       for (size_t i = 0; i < works.size(); ++i) CHECK(works[(i + static_cast<size_t>(caller)) % works.size()].same());
-      const gw_grid_sample_spec wrong = {9, 0, 0, 0, 0, 0, 0, 0, 0};  // failures have a sentence for each thread
+      const gw_grid_sample_spec wrong = {9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};  // failures have a sentence for each thread
       CHECK(gw_grid_sample(&wrong, works[0].x.tensor(), works[0].grid.tensor(), works[0].x.tensor()) == GW_ERROR_ARGUMENT);
       CHECK(std::strstr(gw_last_error(), "mode has code 9") != nullptr);
     });

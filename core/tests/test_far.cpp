@@ -71,7 +71,7 @@ void check_corner(int dtype, int mode, int padding, int64_t c, int64_t h, int64_
   }
   std::vector<T> values(static_cast<size_t>(4 * c));
   const gw_tensor out = image(values.data(), dtype, 1, c, 2, 2, last);
-  const gw_grid_sample_spec spec = {mode, padding, 0, last ? GW_NHWC : GW_NCHW, 0, 0, 0, 0, -0.75};
+  const gw_grid_sample_spec spec = {mode, padding, 0, last ? GW_NHWC : GW_NCHW, 0, 0, 0, 0, -0.75, 0, 0, 0};
   CHECK(gw_grid_sample(&spec, &x, &grid, &out) == GW_OK);
   for (int i = 0; i < 4; ++i)
     for (int64_t k : ends) {
@@ -106,7 +106,7 @@ void check_strides() {
   const Sparse results(4 * far);
   gw_tensor out = {results.data, GW_UINT8, 4, {2, 2, 2, 4}, {2 * far, far, far / 2, 1}};
   for (int mode = 0; mode < 3; ++mode) {
-    const gw_grid_sample_spec spec = {mode, GW_BORDER, 0, 0, 0, 0, 0, 0, -0.75};
+    const gw_grid_sample_spec spec = {mode, GW_BORDER, 0, 0, 0, 0, 0, 0, -0.75, 0, 0, 0};
     CHECK(results.data && gw_grid_sample(&spec, &x, &grid, &out) == GW_OK);
     for (int64_t i = 0; i < 2 * 2 * 2 * 4; ++i) {
       const int64_t n = i / 16, c = i / 8 % 2, row = i / 4 % 2, column = i % 4;
@@ -132,7 +132,7 @@ void check_backward() {
   const gw_tensor grid = {points, GW_FLOAT32, 4, {1, 1, 1, 2}, {2, 2, 2, 1}}, grad_grid = {slope, GW_FLOAT32, 4, {1, 1, 1, 2}, {2, 2, 2, 1}};
   const gw_tensor grad = image(&one, GW_FLOAT32, 1, 1, 1, 1, false);
   for (int mode = 0; mode < 2; ++mode) {
-    const gw_grid_sample_spec spec = {mode, GW_BORDER, 0, 0, 0, 0, 0, 0, -0.75};
+    const gw_grid_sample_spec spec = {mode, GW_BORDER, 0, 0, 0, 0, 0, 0, -0.75, 0, 0, 0};
     float value = 0;
     const gw_tensor out = image(&value, GW_FLOAT32, 1, 1, 1, 1, false);
     CHECK(gw_grid_sample(&spec, &x, &grid, &out) == GW_OK);

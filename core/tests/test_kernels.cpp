@@ -31,7 +31,7 @@ void test_all_modes() {
               const auto lies = [&](int salt) {
                 return k % 3 == 0 ? static_cast<Lies>((k / 3 + salt) % static_cast<int>(Lies::count)) : Lies::dense;
               };
-              const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75};
+              const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
               const auto points = static_cast<Points>(k % static_cast<int>(Points::count));
               const Call call = {spec, types, z, points, lies(0), lies(2), lies(3), k % 2 == 0, k % 16 == 5};
               call.run(static_cast<uint64_t>(calls));
@@ -44,7 +44,7 @@ void test_conventions() {
     for (int padding = 0; padding < 3; ++padding)
       for (int corners = 0; corners < 2; ++corners)
         for (int k = 0; k < 12; ++k) {
-          gw_grid_sample_spec spec = {field < 3 ? GW_NEAREST : GW_BICUBIC, padding, corners, k % 2, 0, 0, 0, 0, -0.75};
+          gw_grid_sample_spec spec = {field < 3 ? GW_NEAREST : GW_BICUBIC, padding, corners, k % 2, 0, 0, 0, 0, -0.75, 0, 0, 0};
           if (field < 2) spec.rounding = field + 1;
           if (field == 2) spec.pad_order = GW_PAD_INDEX, spec.rounding = k % 3;
           if (field == 3) spec.cubic_padding = GW_CUBIC_COORDINATE;
@@ -57,7 +57,7 @@ void test_conventions() {
   for (int mode = 0; mode < 3; ++mode)
     for (int padding = 0; padding < 3; ++padding)
       for (int corners = 0; corners < 2; ++corners) {
-        const gw_grid_sample_spec spec = {mode, padding, corners, corners, 0, 0, 0, GW_NONFINITE_LOWER_BORDER, -0.75};
+        const gw_grid_sample_spec spec = {mode, padding, corners, corners, 0, 0, 0, GW_NONFINITE_LOWER_BORDER, -0.75, 0, 0, 0};
         const Call call = {spec, pairs[mode], {1, 3, 9, 8, 6, 11}, Points::hostile, Lies::dense, Lies::dense, Lies::dense, true, false};
         call.run(static_cast<uint64_t>(++calls));
       }
@@ -72,7 +72,7 @@ void test_larger() {
         for (const Sizes& z : larger) {
           ++calls;
           const auto points = calls % 2 ? Points::smooth : Points::random;
-          const gw_grid_sample_spec spec = {mode, static_cast<int>(calls % 3), static_cast<int>(calls / 2 % 2), layout, 0, 0, 0, 0, -0.75};
+          const gw_grid_sample_spec spec = {mode, static_cast<int>(calls % 3), static_cast<int>(calls / 2 % 2), layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
           const Call call = {spec, pairs[types], z, points, Lies::dense, Lies::dense, Lies::dense, calls % 4 < 2, false};
           call.run(static_cast<uint64_t>(calls));
         }
@@ -90,7 +90,7 @@ void test_volumes() {
     const auto lies = [&](int salt) {
       return k % 3 == 0 ? static_cast<Lies>((k / 3 + salt) % static_cast<int>(Lies::count)) : Lies::dense;
     };
-    const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75};
+    const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
     const Call call = {spec, types, z, static_cast<Points>(k % static_cast<int>(Points::count)), lies(0), lies(2), lies(3), k % 2 == 0, k % 16 == 5};
     call.run(static_cast<uint64_t>(calls));
   };
@@ -112,7 +112,7 @@ void test_volumes() {
         }
   // What other frameworks set.
   for (int k = 0; k < 36; ++k) {
-    gw_grid_sample_spec spec = {k % 2 ? GW_NEAREST : GW_BICUBIC, k % 3, k / 3 % 2, k / 6 % 2, 0, 0, 0, 0, -0.75};
+    gw_grid_sample_spec spec = {k % 2 ? GW_NEAREST : GW_BICUBIC, k % 3, k / 3 % 2, k / 6 % 2, 0, 0, 0, 0, -0.75, 0, 0, 0};
     if (k % 2) spec.pad_order = GW_PAD_INDEX, spec.rounding = k / 2 % 3;
     else spec.cubic_padding = GW_CUBIC_COORDINATE, spec.cubic_coeff_a = -0.5 - 0.02 * k;
     if (k % 5 == 0) spec.nonfinite = GW_NONFINITE_LOWER_BORDER;
@@ -130,7 +130,7 @@ void test_gradients() {
       for (int corners = 0; corners < 2; ++corners)
         for (int layout = 0; layout < 2; ++layout) {
           Random random(static_cast<uint64_t>(1000 + ++calls));
-          const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75};
+          const gw_grid_sample_spec spec = {mode, padding, corners, layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
           const int64_t c = 5, h = 6, w = 9, ho = 5, wo = 8;
           Array x(GW_FLOAT64, image_shape(spec, 1, c, h, w)), grid(GW_FLOAT64, {1, ho, wo, 2});
           Array y(GW_FLOAT64, image_shape(spec, 1, c, ho, wo)), out(GW_FLOAT64, image_shape(spec, 1, c, ho, wo));
@@ -171,7 +171,7 @@ void test_empty() {
   for (int layout = 0; layout < 2; ++layout)
     for (const Sizes& z : {Sizes{0, 2, 3, 3, 2, 2}, Sizes{2, 0, 3, 3, 2, 2}, Sizes{2, 2, 3, 3, 0, 2}, Sizes{2, 2, 3, 3, 2, 0}})
       for (const Pair& types : {pairs[0], pairs[1], pairs[3], pairs[6]}) {
-        const gw_grid_sample_spec spec = {0, 0, 0, layout, 0, 0, 0, 0, -0.75};
+        const gw_grid_sample_spec spec = {0, 0, 0, layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
         const Call call = {spec, types, z, Points::smooth, Lies::dense, Lies::dense, Lies::dense, true, false};
         ++calls;
         call.run(7);
@@ -183,7 +183,7 @@ void test_plans() {
   for (int layout = 0; layout < 2; ++layout)
     for (int lies = 0; lies < static_cast<int>(Lies::shared); ++lies) {
       Random random(static_cast<uint64_t>(lies));
-      const gw_grid_sample_spec spec = {0, 2, 0, layout, 0, 0, 0, 0, -0.75};
+      const gw_grid_sample_spec spec = {0, 2, 0, layout, 0, 0, 0, 0, -0.75, 0, 0, 0};
       const Sizes z = {2, 6, 20, 22, 19, 21};
       Array x(GW_FLOAT32, image_shape(spec, z.n, z.c, z.h, z.w), static_cast<Lies>(lies)), grid(GW_FLOAT32, {z.n, z.ho, z.wo, 2});
       Array out(GW_FLOAT32, image_shape(spec, z.n, z.c, z.ho, z.wo)), again(GW_FLOAT32, image_shape(spec, z.n, z.c, z.ho, z.wo));
