@@ -123,7 +123,7 @@ def test_the_judge_rejects_swapped_rows_of_theta() -> None:
 
 
 def test_the_judge_rejects_a_small_error_and_a_missing_output() -> None:
-    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and "cubic" not in group_of(e[0])]
+    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and "CUBIC" not in str(e[0]).upper()]
     for case, inputs, outputs in entries:
         truth = find(case).twin(case, inputs)
         if any(t.scale == 0 for t in truth.values()) or any(np.isnan(v).any() for v in outputs.values()):

@@ -8,6 +8,7 @@
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
 #include "planning/grid_plan.hpp"
+#include "remapping/remap.hpp"
 #include "sampling/affine_grid.hpp"
 #include "sampling/grid_sample.hpp"
 #include "sampling/grid_sample_double_backward.hpp"
@@ -182,6 +183,28 @@ gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corn
     require("grad_grid", grad_grid);
     require("grad_theta", grad_theta);
     return gw::affine_grid_backward(*grad_grid, align_corners != 0, singleton, *grad_theta);
+  });
+}
+
+gw_status gw_remap(const gw_remap_spec* spec, const gw_tensor* image, const gw_tensor* map_x, const gw_tensor* map_y,
+                   const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("image", image);
+    require("map_x", map_x);
+    require("map_y", map_y);
+    require("out", out);
+    return gw::remap(*spec, *image, *map_x, *map_y, *out);
+  });
+}
+
+gw_status gw_warp(const gw_remap_spec* spec, const gw_tensor* image, const double* matrix, const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("image", image);
+    require("matrix", matrix);
+    require("out", out);
+    return gw::warp(*spec, *image, matrix, *out);
   });
 }
 

@@ -23,6 +23,24 @@ class GridSampleSpec:
     @property
     def layout(self) -> int: ...
 
+class RemapSpec:
+    def __init__(
+        self, mode: int, border: int, subpixel: int, relative: int, coordinates: int, reach: int, border_value: Any, /
+    ) -> None: ...
+
+def remap(
+    spec: RemapSpec,
+    image: Any,
+    image_type: int,
+    map_x: Any,
+    map_x_type: int,
+    map_y: Any,
+    map_y_type: int,
+    out: Any,
+    out_type: int,
+    /,
+) -> None: ...
+def warp(spec: RemapSpec, image: Any, image_type: int, matrix: Any, out: Any, out_type: int, /) -> None: ...
 def set_failure(make: Callable[[str, str], BaseException], /) -> None: ...
 def grid_sample(
     spec: GridSampleSpec, x: Any, x_type: int, grid: Any, grid_type: int, out: Any, out_type: int, /

@@ -46,6 +46,12 @@ BorderSlope = Literal["zero", "inside"]
 Singleton = Literal["minus_one", "zero", "plus_one"]
 """Coordinate of the only sample of an axis of length 1, where -1 and 1 are both its centre."""
 
+RemapMode = Literal["nearest", "linear", "cubic", "lanczos4"]
+"""How a value between pixels of an image is found; ``cubic`` is Keys' with a = -0.75."""
+
+BorderMode = Literal["constant", "replicate", "reflect", "reflect_101", "wrap", "transparent"]
+"""What lies outside an image: a value, its edge, its mirror image with the edge twice or once, itself, the output."""
+
 GradientTarget = Literal["x", "grid"]
 """What a backward pass can differentiate with respect to."""
 
@@ -111,6 +117,8 @@ _CODES: Final[dict[Any, dict[str, int]]] = {
         Reflection,
         BorderSlope,
         Singleton,
+        RemapMode,
+        BorderMode,
         GradientTarget,
         DoubleGradientTarget,
     )

@@ -66,9 +66,23 @@ def follows_twin(case: Case, ours: Arrays, truth: dict[str, Truth]) -> bool:
     """Say whether ours is the twin to within rounding; where a peer refused there is nothing else to compare with."""
     return all(
         ours[name].shape == t.value.shape
-        and _worst(ours[name], t.value) <= _own_bound(epsilon(case, name, ours[name])) * t.scale
+        and _worst(ours[name], _in_range(t.value, ours[name].dtype)) <= _rounding(case, name, ours[name], t)
         for name, t in truth.items()
     )
+
+
+def _in_range(value: Any, dtype: Any) -> Any:
+    """Return the values that an integer type saturates to."""
+    if not np.issubdtype(dtype, np.integer):
+        return value
+    return np.clip(value, np.iinfo(dtype).min, np.iinfo(dtype).max)
+
+
+def _rounding(case: Case, name: str, ours: Any, truth: Truth) -> float:
+    """Return what rounding may put between ours and the twin: of integers half a level and float32 arithmetic."""
+    if np.issubdtype(ours.dtype, np.integer):
+        return 0.5 + LOOSE * float(np.finfo(np.float32).eps) * truth.scale
+    return _own_bound(epsilon(case, name, ours)) * truth.scale
 
 
 def _judge_output(case: Case, name: str, ours: Any, peer: Any, truth: Truth, verdict: Verdict) -> None:

@@ -157,6 +157,48 @@ GW_API gw_status gw_affine_grid(const gw_tensor* theta, int32_t align_corners, i
 GW_API gw_status gw_affine_grid_backward(const gw_tensor* grad_grid, int32_t align_corners, int32_t singleton,
                                          const gw_tensor* grad_theta);
 
+/* Images at pixel coordinates: (0, 0) is the centre of the first pixel, x runs along W, y along H. */
+typedef enum gw_remap_mode {
+  GW_REMAP_NEAREST = 0, /* half to even */
+  GW_REMAP_LINEAR = 1,
+  GW_REMAP_CUBIC = 2, /* Keys, a = -0.75 */
+  GW_REMAP_LANCZOS4 = 3
+} gw_remap_mode;
+typedef enum gw_border {
+  GW_BORDER_CONSTANT = 0,
+  GW_BORDER_REPLICATE = 1,
+  GW_BORDER_REFLECT = 2,
+  GW_BORDER_REFLECT_101 = 3,
+  GW_BORDER_WRAP = 4,
+  GW_BORDER_TRANSPARENT = 5 /* taps outside are what out holds */
+} gw_border;
+typedef enum gw_subpixel { GW_SUBPIXEL_EXACT = 0, GW_SUBPIXEL_32 = 1 } gw_subpixel;
+typedef enum gw_coordinates { GW_COORDINATES_FLOAT32 = 0, GW_COORDINATES_FLOAT64 = 1 } gw_coordinates;
+
+/* GW_REACH_NEAR: coordinates are held within [-n, 2 n], n the axis' length or 16, whichever is more, as OpenCV 5 does for
+ * cubic; GW_REACH_FAR: within 2^30. */
+typedef enum gw_reach { GW_REACH_FAR = 0, GW_REACH_NEAR = 1 } gw_reach;
+
+/* subpixel GW_SUBPIXEL_32: coordinates are rounded to 1/32 pixel and weights come from tables, those of uint8 in whole
+ * numbers of 1/32768. relative: maps hold offsets from the pixel's own place. coordinates: of gw_warp. */
+typedef struct gw_remap_spec {
+  int32_t mode;        /* gw_remap_mode */
+  int32_t border;      /* gw_border */
+  int32_t subpixel;    /* gw_subpixel */
+  int32_t relative;    /* 0 or 1 */
+  int32_t coordinates; /* gw_coordinates */
+  int32_t reach;       /* gw_reach */
+  double border_value[4]; /* of channel c modulo 4 */
+} gw_remap_spec;
+
+/* image (H,W) or (H,W,C), uint8, uint16, float32 or float64; map_x and map_y (H_out,W_out), float32 or float64; out
+ * like image with the maps' height and width. */
+GW_API gw_status gw_remap(const gw_remap_spec* spec, const gw_tensor* image, const gw_tensor* map_x,
+                          const gw_tensor* map_y, const gw_tensor* out);
+/* The same at (m0 x + m1 y + m2, m3 x + m4 y + m5) / (m6 x + m7 y + m8) of each pixel (x, y) of out; matrix has nine
+ * numbers. */
+GW_API gw_status gw_warp(const gw_remap_spec* spec, const gw_tensor* image, const double* matrix, const gw_tensor* out);
+
 /* Threads. 0 gives the default back: GRIDWAVE_NUM_THREADS, else OMP_NUM_THREADS, else what the CPU affinity and the
  * cgroup's quota allow. The local number is the calling thread's own and wins; 0 takes it away. */
 GW_API gw_status gw_set_num_threads(int32_t threads);

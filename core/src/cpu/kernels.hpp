@@ -3,6 +3,7 @@
 #pragma once
 
 #include "planning/job.hpp"
+#include "remapping/job.hpp"
 #include "sampling/backward.hpp"
 #include "sampling/double_backward.hpp"
 #include "sampling/job.hpp"
@@ -31,6 +32,10 @@ struct Kernels {
   DoubleBackwardKernel double_backward[type_count][3];   // [type of x][spatial axes - 1]; floats only
   VolumeKernels volume;
   PlanKernels plan;
+
+  // [mode][type of image][weights from tables]; null for types that are not taken
+  RemapPiece<float> remap_float[remap_modes][type_count][2];
+  RemapPiece<double> remap_double[remap_modes][type_count][2];
 
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
   void (*narrow)(int32_t type, const float* from, void* to, int64_t count);

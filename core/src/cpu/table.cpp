@@ -20,6 +20,7 @@ void add_packed_volume_kernels(Kernels& k);
 void add_volume_backward_kernels(Kernels& k);
 void add_planar_volume_backward_kernels(Kernels& k);
 void add_plan_kernels(Kernels& k);
+void add_remap_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -41,6 +42,7 @@ const Kernels& table() {
     add_volume_backward_kernels(k);
     add_planar_volume_backward_kernels(k);
     add_plan_kernels(k);
+    add_remap_kernels(k);
     add_conversions(k);
     return true;
   }();

@@ -6,6 +6,7 @@ from gridwave.like import mnn as mnn
 from gridwave.like import ncnn as ncnn
 from gridwave.like import onnx as onnx
 from gridwave.like import onnxruntime as onnxruntime
+from gridwave.like import opencv as opencv
 from gridwave.like import openvino as openvino
 from gridwave.like import paddle as paddle
 from gridwave.like import torch as torch

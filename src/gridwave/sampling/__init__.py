@@ -12,6 +12,12 @@ from gridwave.sampling.grid_sample import sample as sample
 from gridwave.sampling.grid_sample import sample_backward as sample_backward
 from gridwave.sampling.plan import GridPlan as GridPlan
 from gridwave.sampling.plan import plan_grid_sample as plan_grid_sample
+from gridwave.sampling.remap import remap as remap
+from gridwave.sampling.remap import remap_codes as remap_codes
+from gridwave.sampling.remap import sample_map as sample_map
+from gridwave.sampling.remap import sample_matrix as sample_matrix
+from gridwave.sampling.remap import warp_affine as warp_affine
+from gridwave.sampling.remap import warp_perspective as warp_perspective
 
 __all__ = [
     "GridPlan",
@@ -23,7 +29,13 @@ __all__ = [
     "grid_sample_backward",
     "grid_sample_double_backward",
     "plan_grid_sample",
+    "remap",
+    "remap_codes",
     "sample",
     "sample_backward",
     "sample_double_backward",
+    "sample_map",
+    "sample_matrix",
+    "warp_affine",
+    "warp_perspective",
 ]
