@@ -53,5 +53,6 @@ void run(Call&& call) {
 // One function for each family of operators; module.cpp calls them all.
 void bind_sampling(nb::module_& m);
 void bind_remapping(nb::module_& m);
+void bind_transforming(nb::module_& m);
 void bind_double_backward(nb::module_& m);
 void bind_planning(nb::module_& m);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface: exceptions end here, as a status and a sentence.
 #include "gridwave/gridwave.h"
+#include "gridwave/transforms.h"
 
 #include <cstdio>
 #include <new>
@@ -15,6 +16,7 @@
 #include "sampling/volume/volume.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
+#include "transforming/pillow.hpp"
 
 struct gw_plan {
   gw::SamplePlan sample;
@@ -205,6 +207,23 @@ gw_status gw_warp(const gw_remap_spec* spec, const gw_tensor* image, const doubl
     require("matrix", matrix);
     require("out", out);
     return gw::warp(*spec, *image, matrix, *out);
+  });
+}
+
+gw_status gw_pillow_transform(const gw_pillow_transform_spec* spec, const gw_tensor* image, const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("image", image);
+    require("out", out);
+    return gw::transform_pillow(*spec, *image, *out);
+  });
+}
+
+gw_status gw_pillow_premultiply(const gw_tensor* image, int32_t undo, const gw_tensor* out) {
+  return guarded([&] {
+    require("image", image);
+    require("out", out);
+    return gw::premultiply(*image, undo != 0, *out);
   });
 }
 

@@ -52,6 +52,9 @@ RemapMode = Literal["nearest", "linear", "cubic", "lanczos4"]
 BorderMode = Literal["constant", "replicate", "reflect", "reflect_101", "wrap", "transparent"]
 """What lies outside an image: a value, its edge, its mirror image with the edge twice or once, itself, the output."""
 
+PillowMethod = Literal["affine", "perspective", "quad"]
+"""How Pillow's ``transform`` maps a pixel of the result to a position in the image."""
+
 GradientTarget = Literal["x", "grid"]
 """What a backward pass can differentiate with respect to."""
 
@@ -119,6 +122,7 @@ _CODES: Final[dict[Any, dict[str, int]]] = {
         Singleton,
         RemapMode,
         BorderMode,
+        PillowMethod,
         GradientTarget,
         DoubleGradientTarget,
     )

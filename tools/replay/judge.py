@@ -88,7 +88,7 @@ def _rounding(case: Case, name: str, ours: Any, truth: Truth) -> float:
 def _judge_output(case: Case, name: str, ours: Any, peer: Any, truth: Truth, verdict: Verdict) -> None:
     if ours.shape != peer.shape:
         return verdict.lower("wrong", f"{name}: shape {ours.shape} instead of {peer.shape}")
-    if np.issubdtype(peer.dtype, np.integer):
+    if peer.dtype.kind in "iub":
         if ours.dtype != peer.dtype or not np.array_equal(ours, peer):
             verdict.lower("wrong", f"{name}: {np.count_nonzero(ours != peer)} integers differ")
         return None

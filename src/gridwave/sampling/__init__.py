@@ -10,6 +10,8 @@ from gridwave.sampling.grid_sample import grid_sample as grid_sample
 from gridwave.sampling.grid_sample import grid_sample_backward as grid_sample_backward
 from gridwave.sampling.grid_sample import sample as sample
 from gridwave.sampling.grid_sample import sample_backward as sample_backward
+from gridwave.sampling.pillow_transform import premultiply as premultiply
+from gridwave.sampling.pillow_transform import transform_pillow as transform_pillow
 from gridwave.sampling.plan import GridPlan as GridPlan
 from gridwave.sampling.plan import plan_grid_sample as plan_grid_sample
 from gridwave.sampling.remap import remap as remap
@@ -29,6 +31,7 @@ __all__ = [
     "grid_sample_backward",
     "grid_sample_double_backward",
     "plan_grid_sample",
+    "premultiply",
     "remap",
     "remap_codes",
     "sample",
@@ -36,6 +39,7 @@ __all__ = [
     "sample_double_backward",
     "sample_map",
     "sample_matrix",
+    "transform_pillow",
     "warp_affine",
     "warp_perspective",
 ]
