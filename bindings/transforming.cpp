@@ -22,4 +22,10 @@ void bind_transforming(nb::module_& m) {
     const gw_tensor a = tensor_of(image, GW_UINT8), o = tensor_of(out, GW_UINT8);
     run([&] { return gw_pillow_premultiply(&a, undo, &o); });
   });
+  m.def("projective_transform", [](const Input& images, int type, const Input& transforms, const Output& out,
+                                   int32_t interpolation, int32_t fill_mode, double fill_value) {
+    const gw_tensor a = tensor_of(images, type), t = tensor_of(transforms, GW_FLOAT32), o = tensor_of(out, type);
+    const gw_projective_transform_spec spec = {interpolation, fill_mode, fill_value};
+    run([&] { return gw_projective_transform(&spec, &a, &t, &o); });
+  });
 }

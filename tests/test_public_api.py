@@ -101,7 +101,7 @@ LITERALS = {name: get_args(value) for name, value in vars(modes).items() if get_
 
 def test_every_literal_is_known_here() -> None:
     operators = {"SamplingMode", "PaddingMode", "Layout", "GradientTarget", "DoubleGradientTarget"}
-    operators |= {"RemapMode", "BorderMode", "PillowMethod"}
+    operators |= {"RemapMode", "BorderMode", "FillMode", "PillowMethod"}
     # Of a convention; those of gradients and of rounding are in test_like_frameworks.py.
     fields = {kind for kind, _, _ in FIELDS.values()} | {"BorderSlope", "Unnormalise"}
     assert set(LITERALS) == operators | fields | {"Singleton"}

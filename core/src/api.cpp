@@ -17,6 +17,7 @@
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 #include "transforming/pillow.hpp"
+#include "transforming/projective.hpp"
 
 struct gw_plan {
   gw::SamplePlan sample;
@@ -224,6 +225,17 @@ gw_status gw_pillow_premultiply(const gw_tensor* image, int32_t undo, const gw_t
     require("image", image);
     require("out", out);
     return gw::premultiply(*image, undo != 0, *out);
+  });
+}
+
+gw_status gw_projective_transform(const gw_projective_transform_spec* spec, const gw_tensor* images,
+                                  const gw_tensor* transforms, const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("images", images);
+    require("transforms", transforms);
+    require("out", out);
+    return gw::projective_transform(*spec, *images, *transforms, *out);
   });
 }
 

@@ -52,6 +52,9 @@ RemapMode = Literal["nearest", "linear", "cubic", "lanczos4"]
 BorderMode = Literal["constant", "replicate", "reflect", "reflect_101", "wrap", "transparent"]
 """What lies outside an image: a value, its edge, its mirror image with the edge twice or once, itself, the output."""
 
+FillMode = Literal["reflect", "wrap", "constant", "nearest"]
+"""What TensorFlow's projective transform takes outside the image: its mirror image, itself, a value, its edge."""
+
 PillowMethod = Literal["affine", "perspective", "quad"]
 """How Pillow's ``transform`` maps a pixel of the result to a position in the image."""
 
@@ -122,6 +125,7 @@ _CODES: Final[dict[Any, dict[str, int]]] = {
         Singleton,
         RemapMode,
         BorderMode,
+        FillMode,
         PillowMethod,
         GradientTarget,
         DoubleGradientTarget,

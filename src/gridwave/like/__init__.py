@@ -10,4 +10,5 @@ from gridwave.like import opencv as opencv
 from gridwave.like import openvino as openvino
 from gridwave.like import paddle as paddle
 from gridwave.like import pillow as pillow
+from gridwave.like import tensorflow as tensorflow
 from gridwave.like import torch as torch

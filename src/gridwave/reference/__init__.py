@@ -6,4 +6,5 @@ from gridwave.reference.grid_sample import grid_sample as grid_sample
 from gridwave.reference.grid_sample import grid_sample_backward as grid_sample_backward
 from gridwave.reference.grid_sample_double_backward import grid_sample_double_backward as grid_sample_double_backward
 from gridwave.reference.pillow_transform import transform_pillow as transform_pillow
+from gridwave.reference.projective_transform import projective_transform as projective_transform
 from gridwave.reference.remap import remap as remap

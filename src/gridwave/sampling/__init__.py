@@ -14,6 +14,7 @@ from gridwave.sampling.pillow_transform import premultiply as premultiply
 from gridwave.sampling.pillow_transform import transform_pillow as transform_pillow
 from gridwave.sampling.plan import GridPlan as GridPlan
 from gridwave.sampling.plan import plan_grid_sample as plan_grid_sample
+from gridwave.sampling.projective_transform import projective_transform as projective_transform
 from gridwave.sampling.remap import remap as remap
 from gridwave.sampling.remap import remap_codes as remap_codes
 from gridwave.sampling.remap import sample_map as sample_map
@@ -32,6 +33,7 @@ __all__ = [
     "grid_sample_double_backward",
     "plan_grid_sample",
     "premultiply",
+    "projective_transform",
     "remap",
     "remap_codes",
     "sample",
