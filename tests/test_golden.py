@@ -122,12 +122,19 @@ def test_the_judge_rejects_swapped_rows_of_theta() -> None:
         assert judge(case, ours, outputs, find(case).twin(case, inputs)).status == "wrong", case["id"]
 
 
+def is_cubic(case: dict[str, Any]) -> bool:
+    kwargs = case["kwargs"]
+    named = (kwargs.get(key, "") for key in ("mode", "sample_type", "interpolation", "flags", "resample"))
+    return any("cubic" in name.lower() for name in named)
+
+
 def test_the_judge_rejects_a_small_error_and_a_missing_output() -> None:
-    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and "CUBIC" not in str(e[0]).upper()]
+    entries = [e for e in FINITE if e[0]["dtype"] == "float32" and not is_cubic(e[0])]
+    assert {e[0]["peer"] for e in entries} >= {"torch", "ort", "openvino", "paddle", "mindspore", "ncnn", "mnn"}
     for case, inputs, outputs in entries:
         truth = find(case).twin(case, inputs)
         if any(t.scale == 0 for t in truth.values()) or any(np.isnan(v).any() for v in outputs.values()):
-            continue
+            continue  # nothing to be off by; or a peer's NaN, which is an exception by name
         sound = {k: t.value.astype(outputs[k].dtype) for k, t in truth.items()}
         assert judge(case, sound, outputs, truth).status == "reproduced"
         assert judge(case, nudge(sound), outputs, truth).status == "wrong", case["id"]

@@ -20,7 +20,7 @@ except importlib.metadata.PackageNotFoundError:
     pytest.skip("gridwave is on the path, not installed", allow_module_level=True)
 
 
-@pytest.mark.parametrize("file", ["py.typed", "_core.pyi", "bench/cells/sampling.toml"])
+@pytest.mark.parametrize("file", ["py.typed", "_core.pyi", "bench/cells/sampling/grid_sample.toml"])
 def test_files_beside_the_modules(file: str) -> None:
     assert importlib.resources.files("gridwave").joinpath(file).is_file()
 

@@ -22,7 +22,10 @@ inline F fused(F a, F b, F c) {
 #if defined(__FMA__) || defined(__aarch64__)
   return std::fma(a, b, c);
 #else
-  return a * b + c;
+  // Halves of integer images show whether a product was rounded, and OpenCV's are not. A product of floats is exact in
+  // double; without the instruction std::fma would be a call for each tap.
+  if constexpr (std::is_same_v<F, float>) return (float)((double)a * (double)b + (double)c);
+  else return a * b + c;
 #endif
 }
 

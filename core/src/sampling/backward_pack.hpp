@@ -75,7 +75,7 @@ inline void pack_run(const S* from, int64_t w, int64_t c, int64_t count, int64_t
     return;
   }
   int64_t p = w == 1 ? pack_vectors(from, c, count, channels, block, width) : 0;
-  if (w == 1) {
+  if (w == 1 && width % 4 == 0) {  // blocks of two doubles, where that is a vector, go one by one
     for (; p + 4 <= count; p += 4)
       for (int64_t k = 0; k < width; k += 4) {
         V r[4];
@@ -107,7 +107,7 @@ inline void unpack_run(const T* block, int64_t width, int64_t count, int64_t cha
     return;
   }
   int64_t p = w == 1 ? unpack_vectors(block, width, count, channels, to, c) : 0;
-  if (w == 1) {
+  if (w == 1 && width % 4 == 0) {
     for (; p + 4 <= count; p += 4)
       for (int64_t k = 0; k < channels; k += 4) {
         V r[4];

@@ -1,4 +1,10 @@
-"""``cv2.remap``, ``cv2.warpAffine`` and ``cv2.warpPerspective`` as OpenCV 5.0 computes them, without OpenCV."""
+"""``cv2.remap``, ``cv2.warpAffine`` and ``cv2.warpPerspective`` of OpenCV 5.0, without OpenCV.
+
+Results are OpenCV's own numbers, with these exceptions: warpPerspective by INTER_CUBIC, where the last bits of its
+coordinates are not known (integers: a level in one pixel of a thousand); by INTER_LANCZOS4, where one pixel of 40,000
+falls to the next 1/32; and cubic sums of float images, rounded in another order. Not here: int16 images, ``convertMaps``,
+OpenCV 4.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +73,8 @@ def remap(
     Notes
     -----
     Cubic is exact, and linear for float maps and uint8, uint16 or float32 with 1, 3 or 4 channels. Everything else
-    between pixels is rounded to 1/32 of one and weighed by tables, those of uint8 in 1/32768. Where OpenCV never
+    between pixels is rounded to 1/32 of one and weighed by tables, those of uint8 in 1/32768. float64 by cubic is right
+    where OpenCV is not: with taps outside the image it is off by up to half the data's range. Where OpenCV never
     returns (cubic, BORDER_REFLECT_101, an axis of one pixel), that pixel stands for every index.
     """
     image, give = as_numpy("src", src)
