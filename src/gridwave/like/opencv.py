@@ -2,8 +2,8 @@
 
 Results are OpenCV's own numbers, with these exceptions: warpPerspective by INTER_CUBIC, where the last bits of its
 coordinates are not known (integers: a level in one pixel of a thousand); by INTER_LANCZOS4, where one pixel of 40,000
-falls to the next 1/32; and cubic sums of float images, rounded in another order. Not here: int16 images, ``convertMaps``,
-OpenCV 4.
+falls to the next 1/32; and cubic sums of float images, rounded in another order. Not here: int16 images,
+``convertMaps``, OpenCV 4.
 """
 
 from __future__ import annotations
