@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from gridwave.bench.arms import Arm, peers
 from gridwave.bench.arms.opencv_images import OpenCVFixedMaps, OpenCVImages
 from gridwave.bench.arms.scipy import SciPy
 from gridwave.bench.arms.torch import TorchChannelsLast, TorchNCHW
-from gridwave.bench.arrays import Arrays, fresh_sizes, make_arrays, to_nchw
+from gridwave.bench.arrays import BORDERS, Arrays, fresh_sizes, make_arrays, to_nchw
 from gridwave.bench.cells import Aim, Cell, Sizes, parse_suite
 from gridwave.bench.records import ArmRecord, Band, Bandwidth, Floor
 from gridwave.bench.runner import run_cell
@@ -52,6 +53,11 @@ class Twin(Arm):
     def prepare(self, cell: Cell, arrays: Arrays, threads: int) -> Any:
         if self.fails:
             raise RuntimeError("no such kernel")
+        if cell.mode == "lanczos4":
+            assert arrays.maps is not None
+            image = reference.remap(arrays.x[0], *arrays.maps, "lanczos4", BORDERS[cell.padding])
+            lanczos = (np.moveaxis(image, -1, 0)[None] + self.off).astype(arrays.x.dtype)
+            return lambda: (lanczos,)
         mode: Any = "bilinear" if cell.mode == "order1" else cell.mode
         spec = GridSampleSpec("twin", mode, cell.padding)
         x = to_nchw(arrays.x, cell)
@@ -75,19 +81,45 @@ def measure(cell: Cell, arms: Sequence[Arm]) -> bench.CellRecord:
 # ---- cells
 
 
-def test_cells_are_frozen() -> None:
-    suite = bench.suite("sampling")
-    assert len(suite.cells) == 141
-    assert suite.digest() == "7fae347234a8e34fbd43a5e0527edf2431f3a3a75c6b6ea837a8871f792b2303", (
+FROZEN = {
+    "grid_sample": (141, "7fae347234a8e34fbd43a5e0527edf2431f3a3a75c6b6ea837a8871f792b2303"),
+    "images": (48, "be2dbbadbd1b397343a691f236b6d8b619c7fd66df6bbfe3370daae3daf29ca1"),
+    "plans": (4, "4b0d591508ed61dc68336324c3643c9b45271884a33bf87e1be91cb6923f8623"),
+    "volumes": (34, "d44f215d325998e23e2f6b1f01632b50f9928a0184e83fdfb52dbb653cb5c042"),
+}
+LIMITS = """
+group = []
+[defaults]
+[shapes]
+[limits]
+memory_bound_share = 0.40
+memory_bound_floor = 0.85
+"""
+
+
+@pytest.mark.parametrize("family", FROZEN)
+def test_cells_are_frozen(family: str) -> None:
+    text = (files("gridwave.bench.cells") / "sampling" / f"{family}.toml").read_text(encoding="utf-8")
+    suite = parse_suite(family, text, LIMITS)
+    assert (len(suite.cells), suite.digest()) == FROZEN[family], (
         "the cells or their aims changed; if that is meant, change the digest in the same commit"
     )
+
+
+def test_every_file_of_cells_is_frozen() -> None:
+    folder = files("gridwave.bench.cells") / "sampling"
+    assert sorted(f.name for f in folder.iterdir() if f.name.endswith(".toml")) == [f"{name}.toml" for name in FROZEN]
+    assert len(bench.suite("sampling").cells) == sum(count for count, _ in FROZEN.values())
+    assert bench.suite("sampling").memory_bound_share == 0.40
+    assert bench.suite("sampling").memory_bound_floor == 0.85
 
 
 def test_every_cell_has_its_own_id_and_every_axis_is_measured() -> None:
     cells = bench.suite("sampling").cells
     assert len({c.id for c in cells}) == len(cells)
     assert {c.grid for c in cells} == {"smooth", "random", "skewed"}
-    assert {c.mode for c in cells} == {"bilinear", "nearest", "bicubic"}
+    assert {c.mode for c in cells} >= {"bilinear", "nearest", "bicubic", "lanczos4"}
+    assert {c.call for c in cells} >= {"grid_sample", "plan", "remap", "warp_affine", "warp_perspective"}
     assert {c.padding for c in cells} == {"zeros", "border", "reflection"}
     assert {c.dtype for c in cells} == {"float32", "float16", "bfloat16", "float64", "uint8"}
     assert {(c.layout, c.direction) for c in cells} == {
@@ -214,7 +246,11 @@ CASES = [
     Cell("v", VOLUME),
     Cell("v", VOLUME, grid="random", layout="NHWC", padding="border"),
     Cell("v", VOLUME, grid="random", direction="backward"),
+    Cell("v", VOLUME, grid="random", mode="bicubic", layout="NHWC"),
+    Cell("v", VOLUME, grid="random", mode="bicubic", direction="backward"),
+    Cell("p", SMALL, layout="NHWC", call="plan", direction="backward"),
     Cell("i", IMAGE, layout="NHWC", call="remap"),
+    Cell("i", IMAGE, layout="NHWC", call="remap", mode="lanczos4", padding="reflection"),
     Cell("i", IMAGE, layout="NHWC", call="warp_affine"),
     Cell("i", IMAGE, layout="NHWC", call="warp_perspective", padding="reflection"),
     Cell("i", Sizes(1, 1, 9, 11, 6, 5), call="map_coordinates", mode="order1", grid="random", dtype="float64"),

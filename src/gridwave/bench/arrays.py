@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import ml_dtypes
 import numpy as np
@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from gridwave.bench.cells import Cell, GridKind, Sizes
 from gridwave.errors import ArgumentError
+from gridwave.modes import BorderMode
 
 Array = NDArray[Any]
+
+BORDERS: Final[dict[str, BorderMode]] = {"zeros": "constant", "border": "replicate", "reflection": "reflect"}
+"""What a cell's padding is called where images are sampled."""
 
 
 @dataclass(frozen=True, slots=True)

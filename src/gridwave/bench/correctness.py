@@ -6,12 +6,13 @@ The tolerance of each element is derived, not chosen::
 
 ``eps`` belongs to the type of the result, ``|A||x|`` is the twin's own sum with absolute weights and data, and
 ``terms`` is the number of summands plus 16, or plus 64 for bicubic, whose weights are polynomials with coefficients
-up to 6 that cancel. The second part is how far the exact result moves when every coordinate moves by ``delta`` one way
-or the other: the rounding error of a coordinate (4 eps of the coordinates' type times the length of the axis, or what
-an arm states). So ties of ``nearest`` and kinks of gradients need no exception. Each point goes along all
-diagonals, but not all points along the same one at once: in a gradient that sums many of them, equal moves would
-cancel. Images are judged as grid_sample of the grid that their maps or matrix mean. An arm that states that its
-arithmetic cannot meet this is held to a root mean square error of half the signal's.
+up to 6 that cancel, and 128 for the 64 summands of cubic volumes and of ``lanczos4``. The second part is how far the
+exact result moves when every coordinate moves by ``delta`` one way or the other: the rounding error of a coordinate
+(4 eps of the coordinates' type times the length of the axis, or what an arm states). So ties of ``nearest`` and kinks
+of gradients need no exception. Each point goes along all diagonals, but not all points along the same one at once: in
+a gradient that sums many of them, equal moves would cancel. Images are judged as grid_sample of the grid that their
+maps or matrix mean, and with ``lanczos4``, which grid_sample does not have, as remap at that grid's pixels. An arm that
+states that its arithmetic cannot meet this is held to a root mean square error of half the signal's.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from gridwave import reference
 from gridwave.bench.arms.arm import Arm
-from gridwave.bench.arrays import Array, Arrays, dtype_of, to_nchw
+from gridwave.bench.arrays import BORDERS, Array, Arrays, dtype_of, to_nchw
 from gridwave.bench.cells import Cell
 from gridwave.bench.records import Check
 from gridwave.conventions.spec import GridSampleSpec
@@ -62,9 +63,13 @@ class Expectation:
         self.x = to_nchw(arrays.x, cell)
         self.grid = np.asarray(arrays.grid, np.float64)
         self.grad = None if arrays.grad_output is None else to_nchw(arrays.grad_output, cell)
-        self.spec = GridSampleSpec("bench", _grid_mode(cell), cell.padding)
-        self._terms = 64 if cell.mode == "bicubic" else 16
+        self._terms = _terms(cell)
         self._pieces: dict[float | None, tuple[Piece, ...]] = {}
+
+    @property
+    def spec(self) -> GridSampleSpec:
+        """The convention of grid_sample that gives the cell's values."""
+        return GridSampleSpec("bench", _grid_mode(self.cell), self.cell.padding)
 
     def check(self, arm: Arm, results: tuple[Array, ...]) -> Check:
         """Compare an arm's results, in NCHW order, with the twin."""
@@ -108,13 +113,22 @@ class Expectation:
         grid = self._row(self.grid[(slice(None), *points)])
 
         def twin(g: Float64, absolute: bool = False) -> Float64:
-            values = reference.grid_sample(x, g, self.spec, absolute=absolute).reshape(n, channels.size, -1)
+            values = self._sampled(x, g, absolute).reshape(n, channels.size, -1)
             # Integer results saturate: bicubic overshoots what it samples.
             return np.clip(values, 0, 255) if self.cell.dtype == "uint8" else values
 
         where = (slice(None), channels[:, None], *points)
         shifted = tuple(twin(g) for g in self._shifts(grid, error))
         return (Piece("output", where, twin(grid), twin(grid, True), self._terms, shifted),)
+
+    def _sampled(self, x: Float64, grid: Float64, absolute: bool) -> Float64:
+        if self.cell.mode != "lanczos4":
+            return reference.grid_sample(x, grid, self.spec, absolute=absolute)
+        lengths = np.array(x.shape[:1:-1], float)
+        map_x, map_y = np.moveaxis(((grid[0] + 1) * lengths - 1) / 2, -1, 0)
+        image = np.moveaxis(x[0], 0, -1)
+        values = reference.remap(image, map_x, map_y, "lanczos4", BORDERS[self.cell.padding], absolute=absolute)
+        return np.moveaxis(values, -1, 0)
 
     def _backward(self, error: float | None) -> tuple[Piece, ...]:
         return self._grad_x(error), self._grad_grid(error)
@@ -171,6 +185,13 @@ class Expectation:
 
         shifted = tuple(twin(g) for g in self._shifts(grid, error))
         return Piece("grad_grid", (slice(None), *points), twin(grid), twin(grid, True), self._terms + c, shifted)
+
+
+def _terms(cell: Cell) -> int:
+    """Return the rounding errors of a result, in eps of its summands' magnitudes."""
+    if cell.mode == "bicubic":
+        return 128 if cell.sizes.d else 64
+    return 128 if cell.mode == "lanczos4" else 16
 
 
 def _grid_mode(cell: Cell) -> SamplingMode:

@@ -37,14 +37,14 @@ def sampling(
     plot: Path | None = None,
     markdown: Path | None = None,
 ) -> int:
-    """Compare grid_sample and its gradients with PyTorch, ONNX Runtime, OpenVINO and OpenCV, whichever are installed.
+    """Compare grid_sample and its gradients, plans, remap and warps with the peers that are installed.
 
     Arms take turns; every arm's result is checked against float64 first. Ends with 1 if a cell misses its aim.
 
     Parameters
     ----------
     filter
-        Only cells whose id contains this text, for example "feat64/random" or "backward". See --list.
+        Only cells whose id contains this text, for example "feat64/random" or "remap". See --list.
     threads
         Only cells with this number of threads.
     budget

@@ -32,6 +32,8 @@ class OnnxRuntime(Arm):
             return "GridSample takes NCHW data"
         if cell.direction == "backward":
             return "no gradient in the inference package"
+        if cell.sizes.d and cell.mode == "bicubic":
+            return "cubic takes images only"
         return "" if cell.dtype in {"float32", "float64", "float16"} else f"no GridSample kernel for {cell.dtype}"
 
     def reports_refusal(self, cell: Cell) -> bool:

@@ -29,8 +29,10 @@ class OpenVINO(Arm):
     def refusal(self, cell: Cell) -> str:
         if cell.call not in {"grid_sample", "plan"}:
             return "takes grids, not maps or matrices"
-        if cell.layout != "NCHW" or cell.sizes.d:
+        if cell.layout != "NCHW":
             return "GridSample takes NCHW data"
+        if cell.sizes.d:
+            return "GridSample takes images only"
         if cell.direction == "backward":
             return "no gradients"
         return "" if cell.dtype != "uint8" else "GridSample takes floats only"

@@ -15,7 +15,7 @@ import numpy as np
 
 from gridwave.bench.arms.arm import Arm, Call
 from gridwave.bench.arms.scipy import BOUNDARIES, ORDERS
-from gridwave.bench.arrays import Array, Arrays, to_nchw
+from gridwave.bench.arrays import BORDERS, Array, Arrays, to_nchw
 from gridwave.bench.cells import Cell
 
 LARGE = 8 << 20
@@ -87,11 +87,14 @@ class Gridwave(Arm):
         modes = (cell.mode, cell.padding, False)
         # The default layout is left out, as a user would: the tiny cell measures the call itself.
         keywords: dict[str, Any] = {} if cell.layout == "NCHW" else {"layout": cell.layout}
+        planned = cell.call == "plan" and self.variant != "dynamic"
+        plan = gridwave.plan_grid_sample(arrays.grid, cell.sizes.space, *modes, **keywords) if planned else None
         if arrays.grad_output is not None:
+            if plan is not None:
+                return partial(plan.backward, arrays.grad_output, arrays.x)
             backward = gridwave.grid_sample_backward
             return partial(backward, arrays.grad_output, arrays.x, arrays.grid, *modes, **keywords)
-        if cell.call == "plan" and self.variant != "dynamic":
-            plan = gridwave.plan_grid_sample(arrays.grid, cell.sizes.space, *modes, **keywords)
+        if plan is not None:
             return partial(plan, arrays.x)
         return partial(gridwave.grid_sample, arrays.x, arrays.grid, *modes, **keywords)
 
@@ -106,7 +109,7 @@ class Gridwave(Arm):
 
 def _image_call(gridwave: Any, cell: Cell, arrays: Arrays) -> partial[Any]:
     mode = {"bilinear": "linear", "bicubic": "cubic"}.get(cell.mode, cell.mode)
-    border = {"zeros": "constant", "border": "replicate", "reflection": "reflect"}[cell.padding]
+    border = BORDERS[cell.padding]
     if cell.call == "remap":
         assert arrays.maps is not None
         return partial(gridwave.remap, arrays.x[0], arrays.maps[0], arrays.maps[1], mode=mode, border=border)

@@ -30,6 +30,8 @@ class Torch(Arm):
     def refusal(self, cell: Cell) -> str:
         if cell.call not in {"grid_sample", "plan"}:
             return "takes grids, not maps or matrices"
+        if cell.sizes.d and cell.mode == "bicubic":
+            return "bicubic takes images only"
         if cell.layout != self.layout and not self._stands_in(cell):
             return f"this arm takes {self.layout} data"
         if cell.dtype == "uint8":

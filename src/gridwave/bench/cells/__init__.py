@@ -87,7 +87,8 @@ class Cell:
     @property
     def id(self) -> str:
         """Its name, made of all of its fields."""
-        what = self.direction if self.call == "grid_sample" else self.call
+        what: str = self.direction if self.call == "grid_sample" else self.call
+        what += "_backward" if self.call == "plan" and self.direction == "backward" else ""
         parts = (what, self.shape, self.grid, self.mode, self.padding, self.layout, self.dtype)
         return "/".join((*parts, f"{self.threads}t"))
 
@@ -95,7 +96,7 @@ class Cell:
     def operator(self) -> str:
         """The heading that it is listed under."""
         if self.call != "grid_sample":
-            return f"{self.call} {self.mode}"
+            return f"{self.call} {self.mode}" + (" backward" if self.direction == "backward" else "")
         if self.shape in {"tiny", "fresh"}:
             return "per call"
         return f"{self.mode} {self.direction}" + (" of volumes" if self.sizes.d else "")
