@@ -35,10 +35,13 @@ std::vector<int64_t> counts_of(const GridPlan& plan) {
 void bind_planning(nb::module_& m) {
   nb::class_<GridPlan>(m, "GridPlan")
       .def("__init__",
-           [](GridPlan* self, const gw_grid_sample_spec& spec, int64_t height, int64_t width, const Input& grid, int type) {
+           [](GridPlan* self, const gw_grid_sample_spec& spec, const std::vector<int64_t>& size, const Input& grid, int type) {
              const gw_tensor g = tensor_of(grid, type);
              gw_grid_plan* made = nullptr;
-             run([&] { return gw_grid_plan_create(&spec, height, width, &g, &made); });
+             run([&] {
+               return size.size() == 3 ? gw_grid_plan_create_volume(&spec, size[0], size[1], size[2], &g, &made)
+                                       : gw_grid_plan_create(&spec, size[0], size[1], &g, &made);
+             });
              new (self) GridPlan{std::unique_ptr<gw_grid_plan, DestroyPlan>(made)};
            })
       .def("execute",

@@ -11,13 +11,14 @@ import gridwave as gw
 from gridwave.errors import ArgumentError, DTypeError, GridwaveError, ModeError, ShapeError, UnsupportedError
 
 GRID = np.zeros((1, 4, 5, 2), np.float32)
+VOLUME_GRID = np.zeros((1, 2, 2, 2, 3), np.float32)
 X = np.zeros((2, 3, 6, 7), np.float32)
 
 
 @pytest.mark.parametrize(
     ("grid", "size", "other", "error", "words"),
     [
-        (GRID[0], (6, 7), {}, UnsupportedError, "grid must have shape"),
+        (GRID[0], (6, 7), {}, ShapeError, "grid must have shape"),
         (GRID[..., :1], (6, 7), {}, ShapeError, "last axis"),
         (GRID.astype(np.int32), (6, 7), {}, DTypeError, "grid must have dtype"),
         (None, (6, 7), {}, DTypeError, "grid must be an array"),
@@ -29,8 +30,11 @@ X = np.zeros((2, 3, 6, 7), np.float32)
         (GRID, 6, {}, ArgumentError, "two integers"),
         (GRID, (6.0, 7), {}, ArgumentError, "two integers"),
         (GRID, (6, 7, 8), {}, ArgumentError, "two integers"),
-        (np.zeros((1, 2, 2, 2, 3), np.float32), (6, 7, 8), {}, UnsupportedError, "images"),
-        (np.zeros((1, 2, 1), np.float32), (6,), {}, UnsupportedError, "images"),
+        (VOLUME_GRID, (6, 7), {}, ArgumentError, "three integers"),
+        (VOLUME_GRID, (6, 0, 8), {}, ShapeError, "at least 1"),
+        (VOLUME_GRID, (2**30, 2**30, 2), {}, ShapeError, "more voxels"),
+        (VOLUME_GRID[..., :2], (6, 7, 8), {}, ShapeError, "last axis"),
+        (np.zeros((1, 2, 1), np.float32), (6,), {}, UnsupportedError, "use grid_sample"),
         (GRID, (6, 7), {"mode": "linear"}, ModeError, "mode"),
         (GRID, (6, 7), {"padding_mode": "zero"}, ModeError, "zeros"),
         (GRID, (6, 7), {"align_corners": "no"}, ArgumentError, "align_corners"),
@@ -117,3 +121,22 @@ def test_reports_that_cannot_be() -> None:
     for name, value in (("channels", -1), ("channels", 1.5), ("batch", True)):
         with pytest.raises(ArgumentError, match=name):
             plan.report(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("x", "error", "words"),
+    [
+        (np.zeros((2, 3, 4, 6, 8), np.float32), ShapeError, "that were planned, 4, 6 and 7"),
+        (np.zeros((2, 3, 6, 7), np.float32), ShapeError, "volume as planned"),
+        (np.zeros((2, 3, 4, 6, 7)), DTypeError, "grid must have the dtype of x"),
+    ],
+)
+def test_calls_of_volumes_that_cannot_be(x: Any, error: Any, words: str) -> None:
+    with pytest.raises(error, match=words):
+        gw.plan_grid_sample(VOLUME_GRID, (4, 6, 7))(x)
+
+
+def test_other_batches_of_volumes_than_planned() -> None:
+    plan = gw.plan_grid_sample(np.zeros((3, 2, 2, 2, 3), np.float32), (4, 6, 7))
+    with pytest.raises(ShapeError, match="batch size of the planned grid, 3"):
+        plan(np.zeros((2, 3, 4, 6, 7), np.float32))

@@ -4,11 +4,13 @@
 #include "gridwave/transforms.h"
 
 #include <cstdio>
+#include <memory>
 #include <new>
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
 #include "planning/grid_plan.hpp"
+#include "planning/volume_plan.hpp"
 #include "remapping/remap.hpp"
 #include "sampling/affine_grid.hpp"
 #include "sampling/grid_sample.hpp"
@@ -23,8 +25,9 @@ struct gw_plan {
   gw::SamplePlan sample;
 };
 
-struct gw_grid_plan {
-  gw::GridPlan grid;
+struct gw_grid_plan {  // one of them
+  std::unique_ptr<gw::GridPlan> image;
+  std::unique_ptr<gw::VolumePlan> volume;
 };
 
 namespace {
@@ -137,7 +140,19 @@ gw_status gw_grid_plan_create(const gw_grid_sample_spec* spec, int64_t height, i
     require("grid", grid);
     require("plan", plan);
     *plan = nullptr;
-    *plan = new gw_grid_plan{gw::GridPlan(*spec, height, width, *grid)};
+    *plan = new gw_grid_plan{std::make_unique<gw::GridPlan>(*spec, height, width, *grid), nullptr};
+    return GW_OK;
+  });
+}
+
+gw_status gw_grid_plan_create_volume(const gw_grid_sample_spec* spec, int64_t depth, int64_t height, int64_t width,
+                                     const gw_tensor* grid, gw_grid_plan** plan) {
+  return guarded([&] {
+    require("spec", spec);
+    require("grid", grid);
+    require("plan", plan);
+    *plan = nullptr;
+    *plan = new gw_grid_plan{nullptr, std::make_unique<gw::VolumePlan>(*spec, depth, height, width, *grid)};
     return GW_OK;
   });
 }
@@ -147,7 +162,7 @@ gw_status gw_grid_plan_execute(const gw_grid_plan* plan, const gw_tensor* x, con
     require("plan", plan);
     require("x", x);
     require("out", out);
-    return plan->grid.execute(*x, *out);
+    return plan->image ? plan->image->execute(*x, *out) : plan->volume->execute(*x, *out);
   });
 }
 
@@ -157,7 +172,8 @@ gw_status gw_grid_plan_backward(const gw_grid_plan* plan, const gw_tensor* grad_
     require("plan", plan);
     require("grad_output", grad_output);
     require("x", x);
-    return plan->grid.backward(*grad_output, *x, grad_x, grad_grid);
+    return plan->image ? plan->image->backward(*grad_output, *x, grad_x, grad_grid)
+                       : plan->volume->backward(*grad_output, *x, grad_x, grad_grid);
   });
 }
 
@@ -165,7 +181,8 @@ gw_status gw_grid_plan_report(const gw_grid_plan* plan, gw_grid_report* report) 
   return guarded([&] {
     require("plan", plan);
     require("report", report);
-    plan->grid.report(*report);
+    if (plan->image) plan->image->report(*report);
+    else plan->volume->report(*report);
     return GW_OK;
   });
 }

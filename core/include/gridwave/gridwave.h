@@ -124,6 +124,9 @@ GW_API void gw_plan_destroy(gw_plan* plan);
 typedef struct gw_grid_plan gw_grid_plan;
 GW_API gw_status gw_grid_plan_create(const gw_grid_sample_spec* spec, int64_t height, int64_t width,
                                      const gw_tensor* grid, gw_grid_plan** plan);
+/* The same for volumes of depth x height x width; grid (N,Do,Ho,Wo,3). */
+GW_API gw_status gw_grid_plan_create_volume(const gw_grid_sample_spec* spec, int64_t depth, int64_t height,
+                                            int64_t width, const gw_tensor* grid, gw_grid_plan** plan);
 GW_API gw_status gw_grid_plan_execute(const gw_grid_plan* plan, const gw_tensor* x, const gw_tensor* out);
 /* As gw_grid_sample_backward; the gradient of a shared grid is summed over the batch. */
 GW_API gw_status gw_grid_plan_backward(const gw_grid_plan* plan, const gw_tensor* grad_output, const gw_tensor* x,
@@ -141,8 +144,8 @@ typedef struct gw_grid_report {
   int64_t cells;                                     /* different unit squares between pixel centres with a point in */
   int64_t pixels;                                    /* different pixels read by some point of some grid */
   int64_t contended;                                 /* taps beyond a pixel's first: scatters that meet another */
-  int64_t lines_planar[4];                           /* different 64-byte lines of a plane with items of 1, 2, 4, 8 bytes */
-  int64_t hot_pixel[GW_HOT_SPOTS], hot_taps[GW_HOT_SPOTS]; /* y * width + x, most taps first; 0 taps: none left */
+  int64_t lines_planar[4];                           /* different 64-byte lines of a channel with items of 1, 2, 4, 8 bytes */
+  int64_t hot_pixel[GW_HOT_SPOTS], hot_taps[GW_HOT_SPOTS]; /* (z * height +) y * width + x, most taps first; 0: none left */
 } gw_grid_report;
 GW_API gw_status gw_grid_plan_report(const gw_grid_plan* plan, gw_grid_report* report);
 

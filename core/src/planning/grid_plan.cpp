@@ -53,7 +53,7 @@ GridPlan::GridPlan(const gw_grid_sample_spec& spec, int64_t height, int64_t widt
   if (__builtin_mul_overflow(height, width, &pixels) || pixels > (int64_t{1} << 60))
     fail(GW_ERROR_SHAPE, "size has more pixels than 64 bits count: (%lld, %lld)", (long long)height, (long long)width);
   if (grid.rank == 5 || grid.rank == 3)
-    fail(GW_ERROR_UNSUPPORTED, "grid must have shape (N, H_out, W_out, 2); got %s: plans are for images alone, so far",
+    fail(GW_ERROR_SHAPE, "grid must have shape (N, H_out, W_out, 2) for images of a height and a width; got %s",
          shape_text(grid).c_str());
   gw_tensor model = image_of(spec, grid.rank == 4 ? grid.shape[0] : 1, height, width, grid.dtype);
   model = contiguous(model, nullptr);
@@ -143,11 +143,10 @@ void GridPlan::check_size(const gw_tensor& x) const {
          spec_.layout == GW_NCHW ? "(N, C, H, W)" : "(N, H, W, C)");
 }
 
-// The grid as a call has it: one for each image, if need be the same.
-gw_tensor GridPlan::grid_for(const gw_tensor& x) const {
-  gw_tensor g = grid_;
-  if (x.rank != 4 || g.shape[0] != 1) {
-    if (x.rank == 4 && x.shape[0] != g.shape[0])
+gw_tensor grid_of_batch(const gw_tensor& own, const gw_tensor& x) {
+  gw_tensor g = own;
+  if (x.rank != g.rank || g.shape[0] != 1) {
+    if (x.rank == g.rank && x.shape[0] != g.shape[0])
       fail(GW_ERROR_SHAPE, "x must have the batch size of the planned grid, %lld; got shape %s", (long long)g.shape[0],
            shape_text(x).c_str());
     return g;
@@ -159,7 +158,7 @@ gw_tensor GridPlan::grid_for(const gw_tensor& x) const {
 
 gw_status GridPlan::execute(const gw_tensor& x, const gw_tensor& out) const {
   check_size(x);
-  const gw_tensor grid = grid_for(x);
+  const gw_tensor grid = grid_of_batch(grid_, x);
   SamplePlan p = plan_grid_sample(spec_, x, grid, out, false);
   check_no_overlap("out", out, "x", x);
   SampleJob& job = p.job;

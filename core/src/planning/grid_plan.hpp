@@ -17,6 +17,19 @@ struct PlannedTable {
   bool scattered;  // most entries are not followed by the next point's
 };
 
+// A planned grid as a call has it: one for each image, if need be the same.
+gw_tensor grid_of_batch(const gw_tensor& own, const gw_tensor& x);
+
+// Gradients of a planned grid, `own`; that of a grid which serves many images is summed over them.
+typedef gw_status (*SampleBackward)(const gw_grid_sample_spec&, const gw_tensor& grad_output, const gw_tensor& x,
+                                    const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid);
+gw_status backward_of_plan(SampleBackward backward, const gw_grid_sample_spec& spec, const gw_tensor& own,
+                           const gw_tensor& grad_output, const gw_tensor& x, const gw_tensor* grad_x,
+                           const gw_tensor* grad_grid);
+
+// Where the points of a contiguous grid are, in an image (x, y) or volume (x, y, z) of these sizes.
+void report_points(const gw_grid_sample_spec& spec, const gw_tensor& grid, const int64_t* size, gw_grid_report& report);
+
 class GridPlan {
  public:
   GridPlan(const gw_grid_sample_spec& spec, int64_t height, int64_t width, const gw_tensor& grid);
@@ -24,11 +37,13 @@ class GridPlan {
   gw_status execute(const gw_tensor& x, const gw_tensor& out) const;
   gw_status backward(const gw_tensor& grad_output, const gw_tensor& x, const gw_tensor* grad_x,
                      const gw_tensor* grad_grid) const;
-  void report(gw_grid_report& report) const;
+  void report(gw_grid_report& r) const {
+    const int64_t size[2] = {job_.width, job_.height};
+    report_points(spec_, grid_, size, r);
+  }
 
  private:
   void check_size(const gw_tensor& x) const;
-  gw_tensor grid_for(const gw_tensor& x) const;
   const PlannedTable& table() const;
   void fill_table(PlannedTable& table) const;
 

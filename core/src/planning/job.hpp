@@ -2,7 +2,7 @@
 // What the kernels of a planned grid work on: plain data, compiled into every translation unit.
 #pragma once
 
-#include "sampling/job.hpp"
+#include "sampling/volume/job.hpp"
 
 namespace gw {
 
@@ -25,6 +25,7 @@ struct PlannedPiece {
 struct PlanKernels {
   // The coordinate stage for all points of grid n, and for one lane behind them; T is double if `wide`.
   void (*coordinates)(const SampleJob&, int64_t n, bool wide, void* x, void* y);
+  void (*volume_coordinates)(const VolumeJob&, int64_t n, bool wide, void* const (&axes)[3]);
   // What `count` points from `first` on read of a bilinear plan: PlannedPoint<T>.
   void (*tabulate)(const SampleJob&, int64_t n, int64_t first, int count, bool wide, void* entries);
   void (*sample[7])(const SampleJob&, const PlannedPiece&);  // [type of x]; channels last

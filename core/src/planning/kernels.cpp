@@ -2,6 +2,7 @@
 // Kernels of one instruction set for planned grids: tables, and sampling by them with channels last.
 #include "cpu/kernels.hpp"
 #include "sampling/interleaved_bilinear.hpp"
+#include "sampling/volume/coordinates.hpp"
 
 namespace gw {
 namespace GW_ISA {
@@ -27,6 +28,25 @@ static void plan_coordinates(const SampleJob& job, int64_t n, T* x, T* y) {
 static void plan_any_coordinates(const SampleJob& job, int64_t n, bool wide, void* x, void* y) {
   if (wide) plan_coordinates(job, n, static_cast<double*>(x), static_cast<double*>(y));
   else plan_coordinates(job, n, static_cast<float*>(x), static_cast<float*>(y));
+}
+
+template <class T>
+static void plan_volume(const VolumeJob& job, int64_t n, void* const (&axes)[3]) {
+  VolumeCoordinates<T> at;
+  for (int64_t first = 0; first < job.points(); first += tile_points) {
+    const int count = (int)min_of<int64_t>(tile_points, job.points() - first);
+    volume_coordinates<T>(job, n, first, count, at);
+    for (int a = 0; a < 3; ++a) memcpy(static_cast<T*>(axes[a]) + first, at.p[a], (size_t)count * sizeof(T));
+  }
+  for (int a = 0; a < 3; ++a) {
+    for (int i = 0; i < simd<T>::lanes; ++i) at.p[a][i] = T(0);
+    transform_axis<T>(job.spec, job.size[a], 1, at.p[a], nullptr);
+    static_cast<T*>(axes[a])[job.points()] = at.p[a][0];
+  }
+}
+static void plan_volume_coordinates(const VolumeJob& job, int64_t n, bool wide, void* const (&axes)[3]) {
+  if (wide) plan_volume<double>(job, n, axes);
+  else plan_volume<float>(job, n, axes);
 }
 
 template <class T>
@@ -83,6 +103,7 @@ static void sample_points(const SampleJob& job, const PlannedPiece& piece) {
 
 void add_plan_kernels(Kernels& k) {
   k.plan.coordinates = plan_any_coordinates;
+  k.plan.volume_coordinates = plan_volume_coordinates;
   k.plan.tabulate = tabulate_any_points;
   k.plan.sample[GW_FLOAT32] = sample_points<float>;
   k.plan.sample[GW_FLOAT64] = sample_points<double>;

@@ -58,75 +58,10 @@ double value_at(const Kernels& k, const gw_tensor& grid, int64_t i) {
   }
 }
 
-}  // namespace
-
-void GridPlan::report(gw_grid_report& r) const {
-  r = gw_grid_report{};
-  const int64_t height = job_.height, width = job_.width;
-  if (height > most_pixels / width)
-    fail(GW_ERROR_UNSUPPORTED, "a report counts every pixel, and (%lld, %lld) has more than 2^31", (long long)height,
-         (long long)width);
-  const Kernels& k = kernels();
-  const Axis x_axis = {width, spec_.align_corners != 0, spec_.padding};
-  const Axis y_axis = {height, spec_.align_corners != 0, spec_.padding};
-  const bool single = grid_.dtype != GW_FLOAT64;
-  const auto position = [&](double g, int64_t size) {  // as the coordinate stage has it
-    if (single) {
-      const float f = (float)g, s = (float)size;
-      return (double)(spec_.align_corners ? (f + 1.0f) * 0.5f * (s - 1.0f) : ((f + 1.0f) * s - 1.0f) * 0.5f);
-    }
-    return spec_.align_corners ? (g + 1.0) * 0.5 * ((double)size - 1.0) : ((g + 1.0) * (double)size - 1.0) * 0.5;
-  };
-  std::vector<int64_t> hits((size_t)(height * width));
-  std::vector<bool> cells((size_t)((height + 1) * (width + 1)));
-  const int64_t points = job_.points() * grid_.shape[0];
-  r.points = points;
-  double before_x = -1e30, before_y = -1e30;
-  for (int64_t i = 0; i < points; ++i) {
-    const double gx = value_at(k, grid_, 2 * i), gy = value_at(k, grid_, 2 * i + 1);
-    r.with_nan += gx != gx || gy != gy;
-    r.with_infinity += std::isinf(gx) || std::isinf(gy);
-    double p[2] = {position(gx, width), position(gy, height)};
-    if (!std::isfinite(p[0]) || !std::isfinite(p[1])) ++r.outside;
-    else {
-      const Footprint fx = footprint(spec_.mode, p[0], spec_.rounding), fy = footprint(spec_.mode, p[1], spec_.rounding);
-      const bool whole = fx.first >= 0 && fx.first + fx.taps <= (double)width && fy.first >= 0 &&
-                         fy.first + fy.taps <= (double)height;
-      const bool none = fx.first + fx.taps <= 0 || fx.first >= (double)width || fy.first + fy.taps <= 0 ||
-                        fy.first >= (double)height;
-      ++(whole ? r.interior : none ? r.outside : r.partly_outside);
-    }
-    // From here on as padding has it.
-    for (int axis = 0; axis < 2; ++axis) {
-      const Axis& a = axis == 0 ? x_axis : y_axis;
-      if (a.padding == GW_ZEROS) continue;
-      if (!std::isfinite(p[axis])) p[axis] = p[axis] > 0 && a.padding == GW_BORDER ? (double)(a.size - 1) : 0;
-      else if (spec_.mode != GW_BICUBIC)
-        p[axis] = a.clipped(a.padding == GW_BORDER ? p[axis] : a.mirrored(p[axis]));
-    }
-    if (!std::isfinite(p[0]) || !std::isfinite(p[1])) continue;
-    const double cx = std::floor(p[0]), cy = std::floor(p[1]);
-    r.jumps += !(std::fabs(cx - before_x) <= 2 && std::fabs(cy - before_y) <= 2);
-    before_x = cx;
-    before_y = cy;
-    if (cx >= -1 && cx < (double)width && cy >= -1 && cy < (double)height) {
-      const size_t cell = (size_t)(((int64_t)cy + 1) * (width + 1) + (int64_t)cx + 1);
-      r.cells += !cells[cell];
-      cells[cell] = true;
-    }
-    const Footprint fx = footprint(spec_.mode, p[0], spec_.rounding), fy = footprint(spec_.mode, p[1], spec_.rounding);
-    for (int dy = 0; dy < fy.taps; ++dy) {
-      const int64_t y = y_axis.tap(fy.first + dy);
-      for (int dx = 0; y >= 0 && dx < fx.taps; ++dx) {
-        const int64_t x = x_axis.tap(fx.first + dx);
-        if (x < 0) continue;
-        ++r.taps;
-        ++hits[(size_t)(y * width + x)];
-      }
-    }
-  }
+// What `hits`, the taps on every pixel, say of pixels, lines and hot spots.
+void count_hits(const std::vector<int64_t>& hits, gw_grid_report& r) {
   int64_t last_line[4] = {-1, -1, -1, -1};
-  for (int64_t i = 0; i < height * width; ++i) {
+  for (int64_t i = 0; i < (int64_t)hits.size(); ++i) {
     const int64_t here = hits[(size_t)i];
     if (here == 0) continue;
     ++r.pixels;
@@ -145,6 +80,97 @@ void GridPlan::report(gw_grid_report& r) const {
     r.hot_taps[at] = here;
     r.hot_pixel[at] = i;
   }
+}
+
+}  // namespace
+
+void report_points(const gw_grid_sample_spec& spec, const gw_tensor& grid, const int64_t* size, gw_grid_report& r) {
+  r = gw_grid_report{};
+  const int axes = grid.rank - 2;
+  int64_t pixels = 1, corners = 1, points = 1;  // corners: of unit squares or cubes between centres
+  for (int a = 0; a < axes; ++a) {
+    if (pixels > most_pixels / size[a])
+      fail(GW_ERROR_UNSUPPORTED, "a report counts every pixel, and size has more than 2^31");
+    pixels *= size[a];
+    corners *= size[a] + 1;
+  }
+  for (int a = 0; a <= axes; ++a) points *= grid.shape[a];
+  const Kernels& k = kernels();
+  Axis axis[3] = {};
+  for (int a = 0; a < axes; ++a) axis[a] = {size[a], spec.align_corners != 0, spec.padding};
+  const bool single = grid.dtype != GW_FLOAT64;
+  const auto position = [&](double g, int64_t length) {  // as the coordinate stage has it
+    if (single) {
+      const float f = (float)g, s = (float)length;
+      return (double)(spec.align_corners ? (f + 1.0f) * 0.5f * (s - 1.0f) : ((f + 1.0f) * s - 1.0f) * 0.5f);
+    }
+    return spec.align_corners ? (g + 1.0) * 0.5 * ((double)length - 1.0) : ((g + 1.0) * (double)length - 1.0) * 0.5;
+  };
+  std::vector<int64_t> hits((size_t)pixels);
+  std::vector<bool> cells((size_t)corners);
+  r.points = points;
+  double before[3] = {-1e30, -1e30, -1e30};
+  for (int64_t i = 0; i < points; ++i) {
+    double p[3] = {};
+    bool nan = false, infinite = false, whole = true, none = false, finite = true;
+    for (int a = 0; a < axes; ++a) {
+      const double g = value_at(k, grid, axes * i + a);
+      nan |= g != g;
+      infinite |= std::isinf(g);
+      p[a] = position(g, size[a]);
+      finite &= std::isfinite(p[a]);
+    }
+    r.with_nan += nan;
+    r.with_infinity += infinite;
+    for (int a = 0; finite && a < axes; ++a) {
+      const Footprint f = footprint(spec.mode, p[a], spec.rounding);
+      whole &= f.first >= 0 && f.first + f.taps <= (double)size[a];
+      none |= f.first + f.taps <= 0 || f.first >= (double)size[a];
+    }
+    ++(!finite || none ? r.outside : whole ? r.interior : r.partly_outside);
+    // From here on as padding has it.
+    finite = true;
+    for (int a = 0; a < axes; ++a) {
+      if (spec.padding != GW_ZEROS && !std::isfinite(p[a]))
+        p[a] = p[a] > 0 && spec.padding == GW_BORDER ? (double)(size[a] - 1) : 0;
+      else if (spec.padding != GW_ZEROS && spec.mode != GW_BICUBIC)
+        p[a] = axis[a].clipped(spec.padding == GW_BORDER ? p[a] : axis[a].mirrored(p[a]));
+      finite &= std::isfinite(p[a]);
+    }
+    if (!finite) continue;
+    bool near = true, in_cell = true;
+    int64_t cell = 0;
+    Footprint foot[3] = {{0, 1}, {0, 1}, {0, 1}};
+    for (int a = axes - 1; a >= 0; --a) {
+      const double c = std::floor(p[a]);
+      near &= std::fabs(c - before[a]) <= 2;
+      before[a] = c;
+      if (!(c >= -1 && c < (double)size[a])) in_cell = false;
+      else cell = cell * (size[a] + 1) + (int64_t)c + 1;
+      foot[a] = footprint(spec.mode, p[a], spec.rounding);
+    }
+    r.jumps += !near;
+    if (in_cell) {
+      r.cells += !cells[(size_t)cell];
+      cells[(size_t)cell] = true;
+    }
+    for (int dz = 0; dz < foot[2].taps; ++dz)
+      for (int dy = 0; dy < foot[1].taps; ++dy)
+        for (int dx = 0; dx < foot[0].taps; ++dx) {
+          const int d[3] = {dx, dy, dz};
+          int64_t pixel = 0;
+          bool counts = true;
+          for (int a = axes - 1; a >= 0 && counts; --a) {
+            const int64_t tap = axis[a].tap(foot[a].first + d[a]);
+            counts = tap >= 0;
+            pixel = pixel * size[a] + tap;
+          }
+          if (!counts) continue;
+          ++r.taps;
+          ++hits[(size_t)pixel];
+        }
+  }
+  count_hits(hits, r);
 }
 
 }  // namespace gw

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,13 +24,16 @@ class HotSpot:
     ----------
     y, x : int
         Its row and column.
+    z : int
+        Its plane, in a volume.
     taps : int
-        How many taps of all grids land on it, for each channel: of a bilinear point that is four in all.
+        How many taps of all grids land on it, for each channel: a bilinear point has four in all, eight in a volume.
     """
 
     y: int
     x: int
     taps: int
+    z: int = 0
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,7 @@ class GridReport:
     pixels : int
         Different pixels of an image that are read.
     image_pixels : int
-        H times W.
+        H times W, of a volume times D.
     contended : int
         Taps beyond the first on their pixel: in a backward pass, additions that meet an earlier one.
     hot_spots : tuple of HotSpot
@@ -170,8 +174,11 @@ class GridReport:
             f"operations           {self.operations:>12,}",
         ]
         if self.hot_spots:
-            lines.append("pixels read most (row, column: taps)")
-            lines += [f"  {spot.y}, {spot.x}: {spot.taps:,}" for spot in self.hot_spots]
+            flat = not any(spot.z for spot in self.hot_spots)
+            lines.append(
+                "pixels read most (row, column: taps)" if flat else "voxels read most (plane, row, column: taps)"
+            )
+            lines += [f"  {'' if flat else f'{s.z}, '}{s.y}, {s.x}: {s.taps:,}" for s in self.hot_spots]
         lines.append("estimates, one core")
         lines += [f"  {e.variant:<19}{e.seconds * 1e3:>12.3f} ms  {e.bytes_moved:>14,} bytes" for e in self.estimates]
         return "\n".join(lines)
@@ -180,7 +187,7 @@ class GridReport:
 def report_of(
     counts: list[int],
     grid: Array,
-    size: tuple[int, int],
+    size: tuple[int, ...],
     mode: SamplingMode,
     channels_last: bool,
     item: int,
@@ -194,11 +201,12 @@ def report_of(
         *planar,
     ) = counts  # fmt: skip
     hot = planar[4:]
-    spots = [HotSpot(*divmod(hot[2 * i], size[1]), hot[2 * i + 1]) for i in range(_HOT_SPOTS) if hot[2 * i + 1]]
+    spots = [_hot_spot(hot[2 * i], hot[2 * i + 1], size) for i in range(_HOT_SPOTS) if hot[2 * i + 1]]
     images = batch / grid.shape[0] if grid.shape[0] else 0.0
     pixel = channels * item
     lines = planar[item.bit_length() - 1] * LINE
-    coordinates = 2 * max(4, grid.itemsize)
+    coordinates = len(size) * max(4, grid.itemsize)
+    tables = mode == "bilinear" and len(size) == 2
     sorted_entry = 48 if grid.itemsize == 8 else 32
     report = GridReport(
         points=points,
@@ -211,26 +219,32 @@ def report_of(
         jumps=jumps,
         cells=cells,
         pixels=pixels,
-        image_pixels=size[0] * size[1],
+        image_pixels=math.prod(size),
         contended=contended,
         hot_spots=tuple(spots),
         channels=channels,
         batch=batch,
         grid_bytes=grid.nbytes,
-        table_bytes=points * (sorted_entry if mode == "bilinear" and channels_last else coordinates),
+        table_bytes=points * (sorted_entry if tables and channels_last else coordinates),
         out_bytes=round(points * images) * pixel,
         x_bytes_planar=lines * channels * batch,
         # Pixels narrower than a line share it as those of a plane do.
         x_bytes_interleaved=(pixels * pixel if pixel >= LINE else min(lines * channels, pixels * LINE)) * batch,
         operations=round(taps * images) * channels * 2,
     )
-    return replace(report, estimates=_estimates(report, mode, item, sorted_entry, coordinates, rates))
+    return replace(report, estimates=_estimates(report, mode, item, sorted_entry if tables else 0, coordinates, rates))
+
+
+def _hot_spot(pixel: int, taps: int, size: tuple[int, ...]) -> HotSpot:
+    row, x = divmod(pixel, size[-1])
+    z, y = divmod(row, size[-2])
+    return HotSpot(y, x, taps, z)
 
 
 def _estimates(
     r: GridReport, mode: SamplingMode, item: int, sorted_entry: int, coordinates: int, rates: MachineRates
 ) -> tuple[Estimate, ...]:
-    """Return the variants in order of their time.
+    """Return the variants in order of their time; ``sorted_entry``: bytes of a point in a plan's table, 0 without one.
 
     Channels first, a grid that jumps has its image packed into blocks of channels: read and written once more. Channels
     last, its points read their lines again and again, as far as the image does not stay in the core's cache; in a plan
@@ -242,7 +256,7 @@ def _estimates(
     taps = r.operations / (2 * max(1, r.channels))
     again = max(0.0, wild * taps * max(LINE, r.channels * item) * missed - r.x_bytes_interleaved)
     straight = r.x_bytes_interleaved + r.out_bytes
-    sorts = mode == "bilinear" and r.channels * item >= LINE
+    sorts = sorted_entry > 0 and r.channels * item >= LINE
     first = r.x_bytes_planar * (1 + (2 * wild if r.channels > 2 else 0)) + r.out_bytes
     # Separable, bicubic takes half of what its taps would.
     first_time = r.operations / (rates.planar_operations * (2 if mode == "bicubic" else 1))

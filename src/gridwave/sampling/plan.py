@@ -23,10 +23,10 @@ class GridPlan:
 
     Attributes
     ----------
-    grid : array, (N, H_out, W_out, 2)
+    grid : array, (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3)
         A read-only copy of the grid.
-    size : (int, int)
-        Height and width of the images.
+    size : tuple of int
+        Height and width of the images, or depth, height and width of the volumes.
     mode, padding_mode, align_corners, layout
         As they were given.
     dtype : numpy.dtype or None
@@ -36,7 +36,7 @@ class GridPlan:
     def __init__(
         self,
         grid: Array,
-        size: tuple[int, int],
+        size: tuple[int, ...],
         mode: SamplingMode,
         padding_mode: PaddingMode,
         align_corners: bool,
@@ -45,14 +45,14 @@ class GridPlan:
     ) -> None:
         spec = spec_codes(mode, padding_mode, align_corners, layout)
         code = dtype_code("grid", grid, FLOAT_DTYPES)
-        self._core = _core.GridPlan(spec, *size, carrier(grid), code)
+        self._core = _core.GridPlan(spec, size, carrier(grid), code)
         self._grid_code = code
         self.grid = np.array(grid, order="C")
         self.grid.flags.writeable = False
         self.size = size
         self.mode, self.padding_mode, self.align_corners, self.layout = mode, padding_mode, align_corners, layout
         self.dtype = dtype
-        self._points = grid.shape[1:3]
+        self._points = grid.shape[1:-1]
         self._last = layout == "NHWC"
 
     @property
@@ -66,20 +66,20 @@ class GridPlan:
 
         Parameters
         ----------
-        x : array, (N, C, H, W), or (N, H, W, C) with ``layout="NHWC"``
-            As in :func:`gridwave.grid_sample`, of the planned height and width.
+        x : array, (N, C, [D,] H, W), or (N, [D,] H, W, C) with ``layout="NHWC"``
+            As in :func:`gridwave.grid_sample`, of the planned size.
         out : array, optional
             Where to write: of the result's shape and dtype, any strides, not overlapping ``x``.
 
         Returns
         -------
-        array, (N, C, H_out, W_out), or (N, H_out, W_out, C) with ``layout="NHWC"``
+        array, (N, C, [D_out,] H_out, W_out), or (N, [D_out,] H_out, W_out, C) with ``layout="NHWC"``
             What ``gridwave.grid_sample(x, grid, ...)`` gives, to the bit; or ``out`` itself.
 
         Raises
         ------
         ShapeError
-            ``x`` of another height, width or batch than planned; ``out`` of a wrong shape or overlapping ``x``.
+            ``x`` of another size or batch than planned; ``out`` of a wrong shape or overlapping ``x``.
         DTypeError
             ``x`` of another dtype than planned, or one that does not go with the grid.
         ArgumentError
@@ -183,10 +183,10 @@ class GridPlan:
         return (_rebuilt, (np.asarray(self.grid), self.size, *modes, self.dtype))
 
     def __repr__(self) -> str:
-        h, w = self.size
+        size = " x ".join(map(str, self.size))
         return (
             f"<GridPlan: {self.mode}, {self.padding_mode}, align_corners={self.align_corners}, {self.layout}, "
-            f"grid {self.grid.shape} {self.grid.dtype} into {h} x {w}>"
+            f"grid {self.grid.shape} {self.grid.dtype} into {size}>"
         )
 
     def _code_of(self, x: Array) -> int:
@@ -196,13 +196,14 @@ class GridPlan:
         return dtype_code("x", x) if code is None else code
 
     def _empty_output(self, x: Array) -> Array:
-        if x.ndim != 4:
+        rank = len(self.size) + 2
+        if x.ndim != rank:
             return np.empty((0,), x.dtype)  # core refuses x
         n = x.shape[0]
         if self._last:
-            return empty((n, *self._points, x.shape[3]), x.dtype)
-        if x.shape[1] > 1 and x.strides[1] == x.itemsize and x.strides[3] != x.itemsize:
-            return empty((n, *self._points, x.shape[1]), x.dtype).transpose(0, 3, 1, 2)
+            return empty((n, *self._points, x.shape[-1]), x.dtype)
+        if x.shape[1] > 1 and x.strides[1] == x.itemsize and x.strides[-1] != x.itemsize:
+            return empty((n, *self._points, x.shape[1]), x.dtype).transpose(0, rank - 1, *range(1, rank - 1))
         return empty((*x.shape[:2], *self._points), x.dtype)
 
 
@@ -213,7 +214,7 @@ def _rebuilt(*arguments: Any) -> GridPlan:
 
 def plan_grid_sample(
     grid: Any,
-    size: tuple[int, int],
+    size: tuple[int, ...],
     mode: SamplingMode = "bilinear",
     padding_mode: PaddingMode = "zeros",
     align_corners: bool = False,
@@ -225,10 +226,10 @@ def plan_grid_sample(
 
     Parameters
     ----------
-    grid : array, (N, H_out, W_out, 2)
+    grid : array, (N, H_out, W_out, 2) or (N, D_out, H_out, W_out, 3)
         Where to sample, as in :func:`grid_sample`. It is copied. With N = 1 it serves images of any batch size.
-    size : (int, int)
-        Height and width of the images, H and W.
+    size : (int, int) or (int, int, int)
+        Height and width of the images, H and W; depth, height and width of volumes, D, H and W.
     mode, padding_mode, align_corners, layout
         As in :func:`grid_sample`.
     dtype : dtype, optional
@@ -243,13 +244,13 @@ def plan_grid_sample(
     Raises
     ------
     ShapeError
-        Wrong rank or last axis of the grid, a height or width below 1.
+        Wrong rank or last axis of the grid, a length below 1.
     DTypeError
         A grid that is not of floats, or ``dtype`` does not go with it.
     ModeError, ArgumentError
         As :func:`grid_sample`.
     UnsupportedError
-        A grid for volumes or signals.
+        A grid for signals.
 
     Notes
     -----
@@ -257,7 +258,7 @@ def plan_grid_sample(
     coordinates (as large as a float32 or float64 grid), and for bilinear with channels last a table of 32 bytes a point
     (48 for float64): which pixels, with which weights. Those points are gone through by blocks of the image rather than
     in the order of the grid, so that every line of the image is fetched once: that is where a plan gains most, with
-    wide pixels and grids that jump about.
+    wide pixels and grids that jump about. Plans of volumes keep the grid and its coordinates.
 
     ==================  ==========================================================================================
     Same as             difference
@@ -290,21 +291,23 @@ def plan_grid_sample(
     )
 
 
-def _checked_size(size: Any, grid: Array) -> tuple[int, int]:
+def _checked_size(size: Any, grid: Array) -> tuple[int, ...]:
     try:
         lengths = tuple(size)
     except TypeError:
         lengths = ()
     whole = all(isinstance(n, (int, np.integer)) and not isinstance(n, bool) for n in lengths)
-    if len(lengths) in (1, 3) and whole and grid.ndim == len(lengths) + 2:
+    if len(lengths) == 1 and whole and grid.ndim == 3:
         raise UnsupportedError(
-            f"size must be (H, W): plans are for images, so far; got {size!r}: use grid_sample for volumes and signals"
+            f"size must be (H, W) or (D, H, W), since plans are for images and volumes; got {size!r}: use grid_sample"
         )
-    if len(lengths) != 2 or not whole:
-        raise ArgumentError(f"size must be two integers, (H, W); got {size!r}")
+    wanted = 3 if grid.ndim == 5 else 2
+    if len(lengths) != wanted or not whole:
+        words = "three integers, (D, H, W)" if wanted == 3 else "two integers, (H, W)"
+        raise ArgumentError(f"size must be {words}, for a grid of {grid.ndim} axes; got {size!r}")
     if any(not -(2**63) <= n < 2**63 for n in lengths):
-        raise ArgumentError(f"size must be two integers of 64 bits; got {size!r}")
-    return int(lengths[0]), int(lengths[1])
+        raise ArgumentError(f"size must be of integers of 64 bits; got {size!r}")
+    return tuple(int(n) for n in lengths)
 
 
 def _checked_dtype(dtype: Any, grid: Array, grid_code: int) -> Any:

@@ -77,10 +77,23 @@ inline void listed_coordinates(const VolumeJob& job, int64_t n, const int32_t* l
   for (int a = 0; a < job.axes; ++a) transform_axis<T>(job.spec, job.size[a], count, at.p[a], slope ? slope->p[a] : nullptr);
 }
 
+// What a plan has computed already.
+template <class T>
+inline void planned_axes(const VolumeJob& job, int64_t n, int64_t first, int count, int a0, int a1, VolumeCoordinates<T>& at) {
+  const int64_t start = job.g_n != 0 ? n * job.planned_step : 0;
+  for (int a = a0; a < a1; ++a) {
+    const T* const p = static_cast<const T*>(job.planned[a]) + start;
+    memcpy(at.p[a], p + first, (size_t)count * sizeof(T));
+    for (int i = count; i % simd<T>::lanes != 0; ++i) at.p[a][i] = p[job.points()];
+  }
+}
+
 // Fills axes [a0, a1) of `at` (and, if `slope` is given, derivatives by the grid value) for `count` points of volume n.
 template <class T>
 inline void volume_axes(const VolumeJob& job, int64_t n, int64_t first, int count, int a0, int a1, VolumeCoordinates<T>& at,
                         VolumeCoordinates<T>* slope = nullptr) {
+  if (job.planned[0] && !slope && job.planned_double == (sizeof(T) == 8))
+    return planned_axes<T>(job, n, first, count, a0, a1, at);
   switch (job.grid_type) {
     case GW_FLOAT64: load_volume_grid<double, T>(job, n, first, count, a0, a1, at); break;
     case GW_FLOAT16: load_volume_grid<float16, T>(job, n, first, count, a0, a1, at); break;

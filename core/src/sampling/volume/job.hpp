@@ -26,6 +26,11 @@ struct VolumeJob {
   void* out;
   int64_t o_n, o_c, o_p;
 
+  // Of a plan, or null: along each axis as SampleJob's.
+  const void* planned[3];
+  int64_t planned_step;
+  int32_t planned_double;
+
   int64_t points() const { return out_size[0] * out_size[1] * out_size[2]; }
   int64_t voxels() const { return size[0] * size[1] * size[2]; }
 };

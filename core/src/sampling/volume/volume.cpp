@@ -154,7 +154,7 @@ gw_tensor dense(const gw_tensor& t, bool channels_last, void* data) {
 }  // namespace
 
 gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_given, const gw_tensor& grid_given,
-                        const gw_tensor& out_given) {
+                        const gw_tensor& out_given, const VolumeJob* plan) {
   check_spec(spec);
   check_volume_inputs(spec, x_given, grid_given);
   check_tensor("out", out_given, false);
@@ -192,6 +192,11 @@ gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x_give
   if (interleaved ? out.stride[1] != 1 || !has_dense_points(out, out.shape[1]) : !has_dense_points(out, 1)) {
     out_copy = copy_of(out);
     to = dense(out, interleaved, out_copy.get());
+  }
+  if (plan) {
+    for (int a = 0; a < job.axes; ++a) job.planned[a] = plan->planned[a];
+    job.planned_step = plan->planned_step;
+    job.planned_double = plan->planned_double;
   }
   job.out = to.data;
   job.o_n = to.stride[0];

@@ -22,7 +22,9 @@ gw_tensor canonical_volume_grid(const gw_tensor& grid);
 // Fills what describes x and grid, both canonical, for forward and backward alike.
 VolumeJob describe_volume(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid, int32_t axes);
 
-gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid, const gw_tensor& out);
+// `plan`: has the coordinates of the grid, or null.
+gw_status sample_volume(const gw_grid_sample_spec& spec, const gw_tensor& x, const gw_tensor& grid, const gw_tensor& out,
+                        const VolumeJob* plan = nullptr);
 gw_status sample_volume_backward(const gw_grid_sample_spec& spec, const gw_tensor& grad_output, const gw_tensor& x,
                                  const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid);
 
