@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -14,10 +15,10 @@
 
 #include "gridwave/gridwave.h"
 
-constexpr int dtype_count = 7;
+constexpr int dtype_count = 7, stored_dtype_count = 10;  // those that grid_sample takes; all
 inline bool is_float(int dtype) { return dtype <= GW_BFLOAT16; }
 inline int64_t size_of(int dtype) {
-  static const int64_t sizes[dtype_count] = {4, 8, 2, 2, 1, 1, 2};
+  static const int64_t sizes[stored_dtype_count] = {4, 8, 2, 2, 1, 1, 2, 2, 4, 8};
   return sizes[dtype];
 }
 
@@ -58,6 +59,9 @@ inline uint16_t half_bits(double value, int fraction, int lowest) {
     case GW_BFLOAT16: return half_value(as(uint16_t()), 7, -126);
     case GW_UINT8: return as(uint8_t());
     case GW_INT8: return as(int8_t());
+    case GW_INT16: return as(int16_t());
+    case GW_INT32: return as(int32_t());
+    case GW_INT64: return static_cast<double>(as(int64_t()));
     default: return as(uint16_t());
   }
 }
@@ -70,6 +74,9 @@ inline void store(int dtype, void* p, double value) {
     case GW_BFLOAT16: return put(half_bits(value, 7, -126));
     case GW_UINT8: return put(static_cast<uint8_t>(value));
     case GW_INT8: return put(static_cast<int8_t>(value));
+    case GW_INT16: return put(static_cast<int16_t>(value));
+    case GW_INT32: return put(static_cast<int32_t>(value));
+    case GW_INT64: return put(static_cast<int64_t>(value));
     default: return put(static_cast<uint16_t>(value));
   }
 }

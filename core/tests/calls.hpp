@@ -95,10 +95,10 @@ inline std::string describe(const gw_grid_sample_spec& s, const Pair& types, con
                             Lies out) {
   char text[400];
   std::snprintf(text, sizeof text,
-                "mode %d padding %d align_corners %d layout %d rounding %d pad_order %d cubic_padding %d nonfinite %d a %g, "
+                "mode %d padding %d align_corners %d layout %d rounding %d pad_order %d cubic_padding %d nonfinite %d a %g unnormalise %d reflection %d border_slope %d, "
                 "dtypes %d %d, n %lld c %lld d %lld h %lld w %lld, out %lld %lld %lld, axes %d, points %d, memory %d %d %d",
                 s.mode, s.padding, s.align_corners, s.layout, s.rounding, s.pad_order, s.cubic_padding, s.nonfinite,
-                s.cubic_coeff_a, types.x, types.grid, (long long)z.n, (long long)z.c, (long long)z.d, (long long)z.h,
+                s.cubic_coeff_a, s.unnormalise, s.reflection, s.border_slope, types.x, types.grid, (long long)z.n, (long long)z.c, (long long)z.d, (long long)z.h,
                 (long long)z.w, (long long)z.depth_out, (long long)z.ho, (long long)z.wo, z.axes, (int)points, (int)x, (int)grid, (int)out);
   return text;
 }

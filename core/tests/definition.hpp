@@ -9,6 +9,7 @@
 
 #include <cfloat>
 #include <cmath>
+#include <cstdlib>
 #include <vector>
 
 #include "arrays.hpp"
@@ -110,6 +111,12 @@ class Definition {
     if (odd) *odd = (p < low) != (extra > back);
     return (extra > back ? back : extra) + low;
   }
+  // About the first mirror, then about the last.
+  static T reflected_once(T p, T low, T span, bool* odd) {
+    const T q = std::fabs(p - low);
+    *odd = (p < low) != (q > span);
+    return span - std::fabs(q - span) + low;
+  }
   static T clipped(T p, T size) {  // NaN: 0
     if (!(p > T(0))) return T(0);
     return p < size - 1 ? p : size - 1;
@@ -124,10 +131,13 @@ class Definition {
     const T span2 = T(2) * (s_.align_corners ? size - 1 : size);
     const bool nearest = s_.mode == GW_NEAREST, cubic = s_.mode == GW_BICUBIC;
     Position<T> r;
+    const T half = (s_.align_corners ? size - 1 : size) / 2;
     T p = s_.align_corners ? (g + 1) / 2 * (size - 1) : ((g + 1) * size - 1) / 2;
+    if (s_.unnormalise == GW_SCALED) p = g * half + (size - 1) / 2;
+    if (s_.unnormalise == GW_SCALED_FUSED) p = std::fma(g, half, half) + low;
     if (s_.nonfinite == GW_NONFINITE_LOWER_BORDER && !(std::fabs(p) <= T(0x1p62))) p = low;
     if (nearest && s_.pad_order == GW_PAD_INDEX) p = rounded(p);
-    r.slope = (s_.align_corners ? size - 1 : size) / 2;
+    r.slope = half;
     if (cubic) {
       if (s_.padding == GW_ZEROS) {
         r.outside = !(p > T(-4) && p < size + T(3));
@@ -147,9 +157,12 @@ class Definition {
       // Whole numbers are rounded before they are mirrored about the edges; out here T has no halves to mirror them about.
       r.anywhere = nearest && s_.pad_order == GW_PAD_INDEX && s_.padding == GW_REFLECTION &&
                    std::isfinite(p) && std::fabs(p) >= T(0.25 / eps);
-      if (s_.padding == GW_REFLECTION) p = span2 > 0 ? reflected(p, low, span2, &odd) : T(0);
+      if (s_.padding == GW_REFLECTION)
+        p = !(span2 > 0)                        ? T(0)
+            : s_.reflection == GW_REFLECT_ONCE ? reflected_once(p, low, span2 / 2, &odd)
+                                               : reflected(p, low, span2, &odd);
       if (odd) r.slope = -r.slope;
-      if (!(p > T(0) && p < size - 1)) r.slope = 0;
+      if (!(s_.border_slope == GW_BORDER_SLOPE_INSIDE ? p >= T(0) && p <= size - 1 : p > T(0) && p < size - 1)) r.slope = 0;
       p = clipped(p, size);
     }
     if (nearest && s_.pad_order != GW_PAD_INDEX && !r.outside) p = rounded(p);
@@ -161,6 +174,11 @@ class Definition {
     if (i >= 0 && i < length) return i;
     if (s_.mode != GW_BICUBIC || s_.padding == GW_ZEROS) return -1;
     if (s_.padding == GW_BORDER) return i < 0 ? 0 : length - 1;
+    if (s_.reflection == GW_REFLECT_ONCE) {  // in half pixels, from the first mirror
+      const int64_t mirror = s_.align_corners ? 0 : -1, span = 2 * (s_.align_corners ? length - 1 : length);
+      const int64_t from = std::llabs(2 * i - mirror), to = (span - std::llabs(from - span) + mirror) / 2;
+      return to < 0 ? 0 : to >= length ? length - 1 : to;
+    }
     // Whole indices: mirrored about pixel centres with align_corners, about edges without.
     const int64_t period = s_.align_corners ? 2 * (length - 1) : 2 * length;
     if (period == 0) return 0;

@@ -13,6 +13,8 @@
 
 #include "calls.hpp"
 #include "double_calls.hpp"
+#include "planned_calls.hpp"
+#include "transform_calls.hpp"
 
 namespace {
 
@@ -36,6 +38,9 @@ gw_grid_sample_spec some_spec(Random& random) {
     s.pad_order = static_cast<int32_t>(random.below(2));
     s.cubic_padding = static_cast<int32_t>(random.below(2));
     s.nonfinite = static_cast<int32_t>(random.below(2));
+    s.unnormalise = static_cast<int32_t>(random.below(3));
+    s.reflection = static_cast<int32_t>(random.below(2));
+    s.border_slope = static_cast<int32_t>(random.below(2));
   }
   s.cubic_coeff_a = random.one_in(2) ? -0.75 : random.uniform(-2, 2);
   return s;
@@ -176,6 +181,50 @@ void double_call(Random& random) {
   ++good;
 }
 
+void planned_call(Random& random) {
+  Sizes z = {1 + random.below(3), length(random), at_least_one(length(random)), at_least_one(length(random)), length(random), length(random)};
+  if (random.one_in(3)) z.axes = 3, z.d = 1 + random.below(6), z.h = 1 + random.below(9), z.ho = random.below(9), z.depth_out = random.below(9);
+  gw_grid_sample_spec spec = some_spec(random);
+  const PlannedCall call = {spec, pairs[random.below(pair_count)], z, static_cast<Points>(random.below(static_cast<int64_t>(Points::count))),
+                            some_lies(random), some_lies(random), random.one_in(2), random.one_in(10)};
+  if (random.one_in(3)) gw_set_local_num_threads(static_cast<int32_t>(1 + random.below(5)));
+  call.run(random.bits());
+  ++good;
+}
+
+// Numbers that a transform may have: sane ones, and any.
+double coefficient(Random& random) {
+  static const double strange[] = {0, 1e-300, 1e300, -1e300, 32768, -65536, 2147483648.0, 9.3e18, HUGE_VAL, -HUGE_VAL};
+  if (random.one_in(6)) return random.one_in(8) ? std::nan("") : strange[random.below(10)];
+  return random.one_in(2) ? random.uniform(-2, 2) : random.uniform(-60, 60);
+}
+
+void transform_call(Random& random) {
+  if (random.one_in(5)) return premultiply_call(random);
+  const Lies lies = some_lies(random);
+  const auto unshared = [&] {
+    const Lies l = some_lies(random);
+    return l == Lies::shared ? Lies::dense : l;
+  };
+  if (random.one_in(3)) gw_set_local_num_threads(static_cast<int32_t>(1 + random.below(5)));
+  if (random.one_in(2)) {
+    static const int types[] = {GW_UINT8, GW_UINT16, GW_INT32, GW_FLOAT32};
+    gw_pillow_transform_spec spec = {static_cast<int32_t>(random.below(3)), static_cast<int32_t>(random.below(3)), static_cast<int32_t>(random.below(2)), {}, {}};
+    for (int64_t& v : spec.box) v = random.one_in(8) ? (random.one_in(2) ? INT64_MIN : INT64_MAX) : random.below(50) - 5;
+    for (double& a : spec.coefficients) a = coefficient(random);
+    const PillowCall call = {spec, types[random.below(4)], at_least_one(length(random)), at_least_one(length(random)), length(random), length(random),
+                             random.below(5), lies == Lies::shared ? Lies::dense : lies, unshared()};
+    call.run(random.bits(), false);
+  } else {
+    static const int types[] = {GW_UINT8, GW_INT32, GW_INT64, GW_FLOAT32, GW_FLOAT64, GW_FLOAT16, GW_BFLOAT16};
+    const ProjectiveCall call = {{static_cast<int32_t>(random.below(2)), static_cast<int32_t>(random.below(4)), coefficient(random)}, types[random.below(7)],
+                                 random.below(3), at_least_one(length(random)), at_least_one(length(random)), random.below(5), length(random), length(random),
+                                 random.one_in(2), lies, unshared()};
+    call.run(random.bits(), random.one_in(2) ? 100 : 1e30, false);
+  }
+  ++good;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -195,11 +244,13 @@ int main(int count, char** arguments) {
   for (; calls < most_calls && failures == 0; ++calls) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
     Random random(seed + static_cast<uint64_t>(calls) * 0x9e3779b97f4a7c15u);
-    const int64_t kind = random.below(12);
+    const int64_t kind = random.below(16);
     if (kind < 6) right_call(random);
     else if (kind < 9) wrong_call(random);
     else if (kind < 10) affine_call(random);
-    else double_call(random);
+    else if (kind < 12) double_call(random);
+    else if (kind < 14) planned_call(random);
+    else transform_call(random);
     if (failures) std::fprintf(stderr, "call %lld of seed %llu\n", static_cast<long long>(calls), static_cast<unsigned long long>(seed));
   }
   std::printf("%lld calls: %lld judged, %lld refused, %d failures\n", static_cast<long long>(calls), static_cast<long long>(good),

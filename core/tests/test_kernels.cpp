@@ -63,6 +63,23 @@ void test_conventions() {
       }
 }
 
+// The same for coordinates: every way to unnormalise, to reflect, and of the slope on the border.
+void test_coordinate_conventions() {
+  const Sizes shapes[] = {{2, 3, 9, 8, 6, 11}, {1, 17, 7, 6, 3, 23}, {1, 1, 1, 5, 4, 9}, {1, 20, 24, 30, 26, 31},
+                          volume(1, 3, 4, 5, 6, 3, 4, 9), volume(1, 16, 3, 4, 5, 2, 5, 7), signal(2, 3, 6, 40)};
+  for (int k = 0; k < 3 * 3 * 2 * 3 * 2 * 2; ++k)
+    for (const Sizes& z : shapes) {
+      ++calls;
+      gw_grid_sample_spec spec = {k % 3, k / 3 % 3, k / 9 % 2, static_cast<int>(calls % 2), 0, 0, 0, 0, -0.75, 0, 0, 0};
+      spec.unnormalise = k / 18 % 3, spec.reflection = k / 54 % 2, spec.border_slope = k / 108;
+      if (calls % 5 == 0) spec.pad_order = GW_PAD_INDEX, spec.rounding = static_cast<int>(calls / 5 % 3);
+      if (calls % 7 == 0) spec.nonfinite = GW_NONFINITE_LOWER_BORDER;
+      const Call call = {spec, pairs[calls % pair_count], z, static_cast<Points>(calls / 3 % static_cast<int>(Points::count)),
+                         Lies::dense, Lies::dense, Lies::dense, calls % 4 < 2, false};
+      call.run(static_cast<uint64_t>(calls));
+    }
+}
+
 // Larger images and more points than a tile: windows, packed channels, blocks of channels.
 void test_larger() {
   constexpr Sizes larger[] = {{1, 5, 64, 96, 48, 70}, {1, 24, 48, 40, 64, 50}, {2, 3, 100, 120, 90, 110}, {1, 40, 20, 30, 40, 40}};
@@ -254,6 +271,7 @@ int main() {
   }
   test_all_modes();
   test_conventions();
+  test_coordinate_conventions();
   test_larger();
   test_volumes();
   test_gradients();
