@@ -63,9 +63,10 @@ static void tabulate_points(const SampleJob& job, int64_t n, int64_t first, int 
     const int32_t pixel = table.offset[0][i];
     PlannedPoint<T>& e = entries[i];
     e.point = (int32_t)(first + i);
-    e.pixel = pixel == outside ? -1 : pixel;
-    e.right = table.offset[1][i] - pixel;
-    e.down = table.offset[2][i] - pixel;
+    const bool counts = pixel != outside;
+    e.pixel = counts ? pixel : -1;
+    e.right = counts ? table.offset[1][i] - pixel : 0;
+    e.down = counts ? table.offset[2][i] - pixel : 0;
     for (int k = 0; k < 4; ++k) e.weight[k] = table.weight[k][i];
   }
 }
