@@ -166,4 +166,13 @@ void copy_tensor(const gw_tensor& from, const gw_tensor& to) {
   }
 }
 
+bool is_contiguous(const gw_tensor& t) {
+  int64_t stride = 1;
+  for (int i = t.rank - 1; i >= 0; --i) {
+    if (t.shape[i] != 1 && t.stride[i] != stride) return false;
+    stride *= t.shape[i];
+  }
+  return true;
+}
+
 }  // namespace gw

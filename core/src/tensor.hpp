@@ -28,6 +28,9 @@ gw_tensor permuted(const gw_tensor& t, const int (&order)[4]);
 // The same shape and dtype, contiguous in row-major order, at `data`.
 gw_tensor contiguous(const gw_tensor& t, void* data);
 
+// Whether t lies in row-major order without gaps.
+bool is_contiguous(const gw_tensor& t);
+
 // Element by element; same shape and element size.
 void copy_tensor(const gw_tensor& from, const gw_tensor& to);
 

@@ -6,6 +6,7 @@
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
 #include "memory.hpp"
+#include "sampling/gradient_checks.hpp"
 #include "sampling/grid_sample.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
@@ -13,26 +14,12 @@
 namespace gw {
 namespace {
 
-void check_like(const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
-  bool fits = t.rank == model.rank;
-  for (int i = 0; fits && i < t.rank; ++i) fits = t.shape[i] == model.shape[i];
-  if (!fits)
-    fail(GW_ERROR_SHAPE, "%s must have the shape of %s, %s; got %s", name, model_name, shape_text(model).c_str(),
-         shape_text(t).c_str());
-  if (t.dtype != model.dtype)
-    fail(GW_ERROR_DTYPE, "%s must have the dtype of %s, %s; got %s", name, model_name, type_name(model.dtype),
-         type_name(t.dtype));
-}
-
 void check_arguments(const gw_grid_sample_spec& spec, const gw_tensor& grad_output, const gw_tensor& x,
                      const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid) {
   check_spec(spec);
-  if (grad_x == nullptr && grad_grid == nullptr)
-    fail(GW_ERROR_ARGUMENT, "grad_x and grad_grid are both null: ask for at least one gradient");
+  check_wanted(grad_x, grad_grid);
   check_sampling_inputs(spec, x, grid, false);
-  if (!is_float(x.dtype))
-    fail(GW_ERROR_DTYPE, "x must be float16, bfloat16, float32 or float64 to have a gradient; got %s",
-         type_name(x.dtype));
+  check_differentiable(x);
   check_tensor("grad_output", grad_output, false);
   const gw_tensor image = canonical(spec, x);
   gw_tensor wanted = grad_output;
@@ -50,17 +37,7 @@ void check_arguments(const gw_grid_sample_spec& spec, const gw_tensor& grad_outp
   if (grad_output.dtype != x.dtype)
     fail(GW_ERROR_DTYPE, "grad_output must have the dtype of x, %s; got %s", type_name(x.dtype),
          type_name(grad_output.dtype));
-  const gw_tensor* const inputs[3] = {&grad_output, &x, &grid};
-  static const char* const input_names[3] = {"grad_output", "x", "grid"};
-  const auto check_output = [&](const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
-    check_tensor(name, t, false);
-    check_like(name, t, model_name, model);
-    check_writable(name, t);
-    for (int i = 0; i < 3; ++i) check_no_overlap(name, t, input_names[i], *inputs[i]);
-  };
-  if (grad_x) check_output("grad_x", *grad_x, "x", x);
-  if (grad_grid) check_output("grad_grid", *grad_grid, "grid", grid);
-  if (grad_x && grad_grid) check_no_overlap("grad_x", *grad_x, "grad_grid", *grad_grid);
+  check_gradients(grad_output, x, grid, grad_x, grad_grid);
 }
 
 typedef Scratch<char> Memory;
@@ -110,15 +87,6 @@ Cut cut(const BackwardJob& job, const BackwardKernel& kernel) {
 double value_cost(const BackwardJob& job) {
   static const double by_mode[] = {1, 0.5, 4};
   return by_mode[job.spec.mode];
-}
-
-bool is_contiguous(const gw_tensor& t) {
-  int64_t stride = 1;
-  for (int i = t.rank - 1; i >= 0; --i) {
-    if (t.shape[i] != 1 && t.stride[i] != stride) return false;
-    stride *= t.shape[i];
-  }
-  return true;
 }
 
 // Adds the groups' sums, in order, into grad_grid.

@@ -9,6 +9,7 @@
 #include "failure.hpp"
 #include "memory.hpp"
 #include "sampling/double_backward.hpp"
+#include "sampling/gradient_checks.hpp"
 #include "sampling/grid_sample.hpp"
 #include "sampling/volume/volume.hpp"
 #include "tensor.hpp"
@@ -16,18 +17,6 @@
 
 namespace gw {
 namespace {
-
-void check_like(const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
-  check_tensor(name, t, false);
-  bool fits = t.rank == model.rank;
-  for (int i = 0; fits && i < t.rank; ++i) fits = t.shape[i] == model.shape[i];
-  if (!fits)
-    fail(GW_ERROR_SHAPE, "%s must have the shape of %s, %s; got %s", name, model_name, shape_text(model).c_str(),
-         shape_text(t).c_str());
-  if (t.dtype != model.dtype)
-    fail(GW_ERROR_DTYPE, "%s must have the dtype of %s, %s; got %s", name, model_name, type_name(model.dtype),
-         type_name(t.dtype));
-}
 
 // Where the channels are, and the first spatial axis.
 int channel_axis(const gw_grid_sample_spec& spec, const gw_tensor& x) { return spec.layout == GW_NCHW ? 1 : x.rank - 1; }
@@ -49,9 +38,7 @@ void check_arguments(const gw_grid_sample_spec& spec, const DoubleBackwardArrays
     fail(GW_ERROR_ARGUMENT, "grad_grad_output, grad_x and grad_grid are all null: ask for at least one gradient");
   if (is_volume(*a.x)) check_volume_inputs(spec, *a.x, *a.grid);
   else check_sampling_inputs(spec, *a.x, *a.grid, false);
-  if (!is_float(a.x->dtype))
-    fail(GW_ERROR_DTYPE, "x must be float16, bfloat16, float32 or float64 to have a gradient; got %s",
-         type_name(a.x->dtype));
+  check_differentiable(*a.x);
   gw_tensor output = *a.x;
   for (int i = 0; i < a.x->rank - 2; ++i) output.shape[first_spatial(spec) + i] = a.grid->shape[1 + i];
   check_like("grad_output", *a.grad_output, "the output", output);

@@ -8,7 +8,9 @@
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
 #include "memory.hpp"
+#include "sampling/gradient_checks.hpp"
 #include "sampling/grid_sample.hpp"
+#include "sampling/volume/bands.hpp"
 #include "sampling/volume/volume.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
@@ -25,48 +27,15 @@ int64_t product(int64_t a, int64_t b) {
 }
 Memory allocate(int64_t count, int64_t bytes) { return scratch<char>((size_t)product(count, bytes)); }
 
-void check_like(const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
-  bool fits = t.rank == model.rank;
-  for (int i = 0; fits && i < t.rank; ++i) fits = t.shape[i] == model.shape[i];
-  if (!fits)
-    fail(GW_ERROR_SHAPE, "%s must have the shape of %s, %s; got %s", name, model_name, shape_text(model).c_str(),
-         shape_text(t).c_str());
-  if (t.dtype != model.dtype)
-    fail(GW_ERROR_DTYPE, "%s must have the dtype of %s, %s; got %s", name, model_name, type_name(model.dtype),
-         type_name(t.dtype));
-}
-
 void check_arguments(const gw_grid_sample_spec& spec, const gw_tensor& grad_output, const gw_tensor& x,
                      const gw_tensor& grid, const gw_tensor* grad_x, const gw_tensor* grad_grid) {
   check_spec(spec);
-  if (grad_x == nullptr && grad_grid == nullptr)
-    fail(GW_ERROR_ARGUMENT, "grad_x and grad_grid are both null: ask for at least one gradient");
+  check_wanted(grad_x, grad_grid);
   check_volume_inputs(spec, x, grid);
-  if (!is_float(x.dtype))
-    fail(GW_ERROR_DTYPE, "x must be float16, bfloat16, float32 or float64 to have a gradient; got %s",
-         type_name(x.dtype));
+  check_differentiable(x);
   check_tensor("grad_output", grad_output, false);
   check_volume_output(spec, "grad_output", grad_output, x, grid);
-  const gw_tensor* const inputs[3] = {&grad_output, &x, &grid};
-  static const char* const input_names[3] = {"grad_output", "x", "grid"};
-  const auto check_output = [&](const char* name, const gw_tensor& t, const char* model_name, const gw_tensor& model) {
-    check_tensor(name, t, false);
-    check_like(name, t, model_name, model);
-    check_writable(name, t);
-    for (int i = 0; i < 3; ++i) check_no_overlap(name, t, input_names[i], *inputs[i]);
-  };
-  if (grad_x) check_output("grad_x", *grad_x, "x", x);
-  if (grad_grid) check_output("grad_grid", *grad_grid, "grid", grid);
-  if (grad_x && grad_grid) check_no_overlap("grad_x", *grad_x, "grad_grid", *grad_grid);
-}
-
-bool is_contiguous(const gw_tensor& t) {
-  int64_t stride = 1;
-  for (int i = t.rank - 1; i >= 0; --i) {
-    if (t.shape[i] != 1 && t.stride[i] != stride) return false;
-    stride *= t.shape[i];
-  }
-  return true;
+  check_gradients(grad_output, x, grid, grad_x, grad_grid);
 }
 
 // Whether the voxels of a canonical volume lie `step` apart, rows and planes without gaps.
@@ -83,103 +52,6 @@ double value_cost(const VolumeJob& job) {
   static const double by_mode[] = {2.5, 0.7, 20};
   return by_mode[job.spec.mode];
 }
-
-// How a call is cut: by shapes alone, so that bits do not depend on the number of threads. A piece is a block of channels
-// of one volume, and of it a band of planes small enough to stay in a second-level cache with its grad_x; where there are
-// few pieces otherwise, bands are made to have some. Points are listed by band.
-struct Cut {
-  int64_t channels, blocks, units, bands, planes;  // channels of a block; planes of a band
-
-  Cut(const VolumeJob& job, bool direct, bool planar) {
-    constexpr int64_t fewest_planes = 4, fewest_values = 1 << 16, band_bytes = 2 << 20;
-    const int64_t enough = planar ? 4 : 8;
-    const bool wide = job.x_type == GW_FLOAT64;
-    const int64_t most = direct ? 64 : wide ? 8 : 16;
-    channels = job.channels <= 4 ? 4 : job.channels <= 8 ? 8 : std::min(most, (job.channels + 3) / 4 * 4);
-    if (planar && job.channels <= 4) channels = job.channels;
-    blocks = (job.channels + channels - 1) / channels;
-    units = job.batches * blocks;
-    bands = 1;
-    if (job.points() * job.channels * job.batches >= fewest_values && job.points() < INT32_MAX) {
-      const int64_t most_bands = std::clamp<int64_t>(job.size[2] / fewest_planes, 1, 4096);
-      const double bytes = 2.0 * (double)job.voxels() * (double)channels * (wide ? 8 : 4);
-      const auto small = (int64_t)std::min(bytes / (double)band_bytes, 4096.0);
-      bands = std::clamp(std::max((enough + units - 1) / std::max<int64_t>(units, 1), small), int64_t{1}, most_bands);
-    }
-    planes = (job.size[2] + bands - 1) / bands;
-    bands = (job.size[2] + planes - 1) / planes;
-  }
-  VolumeBackwardPiece piece(const VolumeBackwardJob& job, int64_t unit, int64_t band) const {
-    VolumeBackwardPiece p = {};
-    p.n = unit / blocks;
-    p.c0 = unit % blocks * channels;
-    p.c1 = std::min(p.c0 + channels, job.channels);
-    p.width = (p.c1 - p.c0 + 3) / 4 * 4;
-    if (p.width > 8 && p.width < 16) p.width = 16;
-    p.z0 = band * planes;
-    p.z1 = std::min(p.z0 + planes, job.size[2]);
-    p.points = job.points();
-    return p;
-  }
-};
-
-// The points of each band, in their own order.
-struct Lists {
-  Scratch<int32_t> points;
-  std::vector<int64_t> start;  // of each band
-
-  Lists(const VolumeJob& job, int64_t n, const Cut& cut) {
-    constexpr int64_t chunk = 4096;
-    const int64_t all = job.points(), chunks = (all + chunk - 1) / chunk, bands = cut.bands;
-    const Scratch<BandRange> ranges = scratch<BandRange>((size_t)all);
-    std::vector<int64_t> counts((size_t)(chunks * bands));
-    std::vector<uint16_t> band_of((size_t)job.size[2]);
-    for (int64_t z = 0; z < job.size[2]; ++z) band_of[(size_t)z] = (uint16_t)(z / cut.planes);
-    const auto count = [&](int64_t c) { return std::min(chunk, all - c * chunk); };
-    Outcome outcome = parallel_for(chunks, 4.0 * (double)all, [&](int64_t c, int) {
-      BandRange* const r = ranges.get() + c * chunk;
-      for (int64_t i = 0; i < count(c); i += tile_points)
-        kernels().volume.band_ranges[job.x_type == GW_FLOAT64](job, n, c * chunk + i,
-                                                                (int32_t)std::min<int64_t>(tile_points, count(c) - i),
-                                                                band_of.data(), r + i);
-      int64_t* const to = counts.data() + c * bands;
-      for (int64_t i = 0, end; i < count(c); i = end) {
-        for (end = i + 1; end < count(c) && r[end] == r[i]; ++end) {
-        }
-        for (int b = r[i].first; b <= r[i].last; ++b) to[b] += end - i;
-      }
-    });
-    int64_t total = 0;
-    for (int64_t b = 0; b < bands; ++b) {
-      start.push_back(total);
-      for (int64_t c = 0; c < chunks; ++c) {
-        const int64_t here = counts[(size_t)(c * bands + b)];
-        counts[(size_t)(c * bands + b)] = total;
-        total += here;
-      }
-    }
-    start.push_back(total);
-    points = scratch<int32_t>((size_t)(total + 2 * tile_points));
-    std::memset(points.get() + total, 0, 2 * tile_points * sizeof(int32_t));  // may be read ahead
-    interrupted = outcome == Outcome::interrupted;
-    if (interrupted) return;
-    outcome = parallel_for(chunks, 2.0 * (double)all, [&](int64_t c, int) {
-      const BandRange* const r = ranges.get() + c * chunk;
-      int64_t* const at = counts.data() + c * bands;
-      for (int64_t i = 0, end; i < count(c); i = end) {
-        for (end = i + 1; end < count(c) && r[end] == r[i]; ++end) {
-        }
-        for (int b = r[i].first; b <= r[i].last; ++b) {
-          int32_t* const to = points.get() + at[b];
-          for (int64_t k = i; k < end; ++k) to[k - i] = (int32_t)(c * chunk + k);
-          at[b] += end - i;
-        }
-      }
-    });
-    interrupted = outcome == Outcome::interrupted;
-  }
-  bool interrupted = false;
-};
 
 // A store and a load whose addresses differ by nearly a multiple of 4096 wait for each other, as the eight taps of a
 // point would where rows are 64 voxels of 64 bytes. So rows and planes of blocks, and the blocks of x and grad_x, are kept
@@ -226,7 +98,7 @@ struct Gradient {
   int64_t before() const { return job.spec.mode == GW_BICUBIC ? 2 : 0; }
   int64_t after() const { return job.spec.mode == GW_BICUBIC ? 2 : 1; }
 
-  void run(const Cut& cut, VolumeBackwardPiece piece, char* scratch) const {
+  void run(const VolumeCut& cut, VolumeBackwardPiece piece, char* scratch) const {
     int64_t x0 = 0;
     if (planar) {
       const int64_t x_at = piece.n * job.x_n + piece.c0 * job.x_c, d_at = piece.n * job.gx_n + piece.c0 * job.gx_c;
@@ -373,7 +245,7 @@ gw_status sample_volume_backward(const gw_grid_sample_spec& spec, const gw_tenso
              (job.axes == 1 || (fits(1) && fits(2))) && (!g.wants_grid || (job.x_s[0] == 1 && reaches(job.x_s))) &&
              (!g.wants_x || (job.gx_s[0] == 1 && reaches(job.gx_s))) && job.go_p == 1;
   if (g.planar) g.direct = false;
-  const Cut cut(job, g.direct, g.planar);
+  const VolumeCut cut(job, g.direct, g.planar);
   if (!g.direct && !g.planar && (g.wants_x || g.wants_grid)) {
     const int64_t width = cut.channels > 8 && cut.channels < 16 ? 16 : cut.channels;
     const Steps steps(job, cut.planes + 4, width, g.value_bytes);
@@ -392,7 +264,7 @@ gw_status sample_volume_backward(const gw_grid_sample_spec& spec, const gw_tenso
   const Memory own_sums = allocate(batches_at_once, batch_bytes);
   const double cost = value_cost(job) * (double)job.points() * (double)job.batches * (double)channels +
                       0.5 * (double)job.voxels() * (double)job.batches * (double)channels;
-  std::vector<Lists> lists;
+  std::vector<BandLists> lists;
   constexpr int64_t run = 4096;
   const int64_t runs = (job.points() + run - 1) / run;
   for (int64_t n = 0; n < job.batches; n += batches_at_once) {
@@ -415,7 +287,7 @@ gw_status sample_volume_backward(const gw_grid_sample_spec& spec, const gw_tenso
         const int64_t unit = i / cut.bands, band = i % cut.bands;
         VolumeBackwardPiece piece = cut.piece(job, n * cut.blocks + unit, band);
         if (cut.bands > 1) {
-          const Lists& list = lists[job.g_n != 0 ? (size_t)(unit / cut.blocks) : 0];
+          const BandLists& list = lists[job.g_n != 0 ? (size_t)(unit / cut.blocks) : 0];
           piece.list = list.points.get() + list.start[(size_t)band];
           piece.points = list.start[(size_t)band + 1] - list.start[(size_t)band];
         }
