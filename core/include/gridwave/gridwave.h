@@ -175,15 +175,20 @@ typedef enum gw_border {
   GW_BORDER_WRAP = 4,
   GW_BORDER_TRANSPARENT = 5 /* taps outside are what out holds */
 } gw_border;
-typedef enum gw_subpixel { GW_SUBPIXEL_EXACT = 0, GW_SUBPIXEL_32 = 1 } gw_subpixel;
-typedef enum gw_coordinates { GW_COORDINATES_FLOAT32 = 0, GW_COORDINATES_FLOAT64 = 1 } gw_coordinates;
+typedef enum gw_subpixel { GW_SUBPIXEL_EXACT = 0, GW_SUBPIXEL_32 = 1, GW_SUBPIXEL_32_LANES = 2 } gw_subpixel;
+/* GW_COORDINATES_FLOAT32_DIVIDED: by a perspective's way even where the matrix is affine, as OpenCV's warpPerspective. */
+typedef enum gw_coordinates {
+  GW_COORDINATES_FLOAT32 = 0,
+  GW_COORDINATES_FLOAT64 = 1,
+  GW_COORDINATES_FLOAT32_DIVIDED = 2
+} gw_coordinates;
 
 /* GW_REACH_NEAR: coordinates are held within [-n, 2 n], n the axis' length or 16, whichever is more, as OpenCV 5 does for
- * cubic; GW_REACH_FAR: within 2^30. */
-typedef enum gw_reach { GW_REACH_FAR = 0, GW_REACH_NEAR = 1 } gw_reach;
+ * cubic; GW_REACH_FAR: within 2^30; GW_REACH_INT16: within 16 bits, as where coordinates are rounded to 1/32 pixel. */
+typedef enum gw_reach { GW_REACH_FAR = 0, GW_REACH_NEAR = 1, GW_REACH_INT16 = 2 } gw_reach;
 
 /* subpixel GW_SUBPIXEL_32: coordinates are rounded to 1/32 pixel and weights come from tables, those of uint8 in whole
- * numbers of 1/32768. relative: maps hold offsets from the pixel's own place. coordinates: of gw_warp. */
+ * numbers of 1/32768; with _LANES images of one channel are summed in the order of OpenCV 4's vectors. relative: maps hold offsets from the pixel's own place. coordinates: of gw_warp. */
 typedef struct gw_remap_spec {
   int32_t mode;        /* gw_remap_mode */
   int32_t border;      /* gw_border */

@@ -36,6 +36,8 @@ struct Kernels {
   // [mode][type of image][weights from tables]; null for types that are not taken
   RemapPiece<float> remap_float[remap_modes][type_count][2];
   RemapPiece<double> remap_double[remap_modes][type_count][2];
+  RemapPiece<float> remap_lanes_float[remap_modes][type_count];  // after the tables' for one channel; null: nothing to do
+  RemapPiece<double> remap_lanes_double[remap_modes][type_count];
 
   void (*widen)(int32_t type, const void* from, float* to, int64_t count);  // 16-bit floats to float
   void (*narrow)(int32_t type, const float* from, void* to, int64_t count);

@@ -21,6 +21,7 @@ void add_volume_backward_kernels(Kernels& k);
 void add_planar_volume_backward_kernels(Kernels& k);
 void add_plan_kernels(Kernels& k);
 void add_remap_kernels(Kernels& k);
+void add_remap_lanes_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -43,6 +44,7 @@ const Kernels& table() {
     add_planar_volume_backward_kernels(k);
     add_plan_kernels(k);
     add_remap_kernels(k);
+    add_remap_lanes_kernels(k);
     add_conversions(k);
     return true;
   }();

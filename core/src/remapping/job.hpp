@@ -2,6 +2,8 @@
 // One call of remap as the kernels see it, and the kernels' shapes.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace gw {
@@ -22,7 +24,19 @@ struct RemapJob {
   double border_value[4];       // of channel c modulo 4, as the image's type holds it
   const float* weights;         // [32 y][32 x][taps y][taps x]
   const int16_t* fixed_weights; // the same in 1/32768, adding up to 1
+  int64_t block;                // columns that OpenCV does at a time: its sums begin anew at each block
 };
+
+// A coordinate in whole 1/32 of a pixel, half to even. NaN, and what 32 bits cannot hold on either side, are the least
+// number, as a processor's conversion has it.
+template <class X>
+inline int64_t fractions_of(X p) {
+  const X v = p * X(remap_fractions);
+  return v >= X(-2147483648.0) && v < X(2147483648.0) ? (int64_t)std::nearbyint(v) : -2147483648LL;
+}
+inline int64_t pixel_of(int64_t fractions) {  // it goes through 16 bits
+  return std::clamp<int64_t>(fractions >> 5, -32768, 32767);
+}
 
 // Samples `count` pixels of the output's row `row` from column `first` at pixel coordinates x, y.
 template <class X>

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "cpu/kernels.hpp"
 #include "failure.hpp"
@@ -35,17 +36,24 @@ constexpr double farthest = 1073741824.0;
 
 void set_reach(const gw_remap_spec& spec, int64_t size, double* reach) {
   const double about = (double)std::max<int64_t>(size, 16);
-  reach[0] = spec.reach == GW_REACH_NEAR ? -about : -farthest;
-  reach[1] = spec.reach == GW_REACH_NEAR ? 2 * about : farthest;
+  reach[0] = spec.reach == GW_REACH_NEAR ? -about : spec.reach == GW_REACH_INT16 ? -32768.0 : -farthest;
+  reach[1] = spec.reach == GW_REACH_NEAR ? 2 * about : spec.reach == GW_REACH_INT16 ? 32767.0 : farthest;
+}
+
+// The width of OpenCV's blocks, of `area` pixels and at most `rows` rows. Measured for some 50 sizes of outputs: one
+// width alone explains the ties of perspective coordinates (1024, 16), and which columns of one channel are summed one
+// by one for maps (16384, 128) and affine matrices (4096, 32).
+int64_t block_columns(int64_t area, int64_t rows, int64_t height) {
+  return area / std::clamp<int64_t>(height, 1, rows);
 }
 
 RemapJob describe(const gw_remap_spec& spec, const gw_tensor& image, const gw_tensor& out) {
   check_code("mode", spec.mode, GW_REMAP_LANCZOS4);
   check_code("border", spec.border, GW_BORDER_TRANSPARENT);
-  check_code("subpixel", spec.subpixel, GW_SUBPIXEL_32);
+  check_code("subpixel", spec.subpixel, GW_SUBPIXEL_32_LANES);
   check_code("relative", spec.relative, 1);
-  check_code("coordinates", spec.coordinates, GW_COORDINATES_FLOAT64);
-  check_code("reach", spec.reach, GW_REACH_NEAR);
+  check_code("coordinates", spec.coordinates, GW_COORDINATES_FLOAT32_DIVIDED);
+  check_code("reach", spec.reach, GW_REACH_INT16);
   check_tensor("image", image, false);
   check_tensor("out", out, false);
   if (image.rank != 2 && image.rank != 3)
@@ -68,7 +76,8 @@ RemapJob describe(const gw_remap_spec& spec, const gw_tensor& image, const gw_te
   RemapJob job = {};
   job.mode = spec.mode;
   job.border = spec.border;
-  job.table = spec.subpixel == GW_SUBPIXEL_32;
+  job.table = spec.subpixel != GW_SUBPIXEL_EXACT;
+  job.block = std::numeric_limits<int64_t>::max();
   job.height = in.shape[0];
   job.width = in.shape[1];
   job.channels = in.shape[2];
@@ -103,19 +112,21 @@ double cost_of(const RemapJob& job, int64_t pixels) {
   return (double)pixels * (3 + each[job.mode] * (double)job.channels);
 }
 
-// Rows in pieces of at least a few thousand pixels.
+// Rows in pieces of at least a few thousand pixels. A second kernel, if there is one, goes over what the first has done.
 template <class X, class Coordinates>
-gw_status sample(const RemapJob& job, RemapPiece<X> kernel, const gw_tensor& out, Coordinates&& coordinates) {
+gw_status sample(const RemapJob& job, RemapPiece<X> kernel, RemapPiece<X> second, const gw_tensor& out,
+                 Coordinates&& coordinates) {
   const int64_t height = out.shape[0], width = out.shape[1];
   if (height == 0 || width == 0 || job.channels == 0) return GW_OK;
   const int64_t rows = std::max<int64_t>(1, 4096 / width), pieces = (height + rows - 1) / rows;
   const Outcome outcome = parallel_for(pieces, cost_of(job, height * width), [&](int64_t piece, int) {
     X x[tile], y[tile];
     for (int64_t i = piece * rows; i < std::min(height, (piece + 1) * rows); ++i)
-      for (int64_t j = 0; j < width; j += tile) {
-        const int64_t count = std::min(tile, width - j);
+      for (int64_t j = 0, count; j < width; j += count) {
+        count = std::min({tile, width - j, job.block - j % job.block});
         coordinates(i, j, count, x, y);
         kernel(job, x, y, i, j, count);
+        if (second) second(job, x, y, i, j, count);
       }
   });
   return outcome == Outcome::interrupted ? GW_ERROR_INTERRUPTED : GW_OK;
@@ -193,35 +204,43 @@ struct MatrixPoints {
 };
 
 // The coordinates of the tables, as whole numbers of 1/32 pixel: an affine row and column are rounded to 1/1024 and
-// added; a perspective point is divided first, and lies at 0 where the denominator is 0.
+// added; a perspective point is divided first, and lies at 0 where the denominator is 0. Perspective sums are of a
+// block's first column and the columns from there: ties show it.
 struct TablePoints {
   const double* m;
   bool perspective, nearest;
+  int64_t block;
 
-  static int64_t whole(double v) {
-    return v > -2147483648.0 ? (v < 2147483647.0 ? (int64_t)std::nearbyint(v) : 2147483647) : -2147483648LL;
+  // What 32 bits cannot hold, NaN too: the most or the least of a point that was divided, else the least.
+  static int64_t held(double v) {
+    return v < 2147483647.0 ? (v > -2147483648.0 ? (int64_t)std::nearbyint(v) : -2147483648LL) : 2147483647;
+  }
+  static uint32_t converted(double v) {
+    return v > -2147483648.5 && v < 2147483647.5 ? (uint32_t)(int64_t)std::nearbyint(v) : 0x80000000u;
   }
   void operator()(int64_t i, int64_t j, int64_t count, double* x, double* y) const {
     const double v = (double)i;
     if (perspective) {
-      const double x0 = m[1] * v + m[2], y0 = m[4] * v + m[5], w0 = m[7] * v + m[8];
+      const int64_t start = j - j % block;
+      const double s = (double)start;
+      const double x0 = m[0] * s + m[1] * v + m[2], y0 = m[3] * s + m[4] * v + m[5], w0 = m[6] * s + m[7] * v + m[8];
       const double unit = nearest ? 1 : 32;
       for (int64_t k = 0; k < count; ++k) {
-        const double u = (double)(j + k);
+        const double u = (double)(j + k - start);
         double w = w0 + m[6] * u;
         w = w != 0 ? unit / w : 0;
-        x[k] = (double)whole((x0 + m[0] * u) * w) / unit;
-        y[k] = (double)whole((y0 + m[3] * u) * w) / unit;
+        x[k] = (double)held((x0 + m[0] * u) * w) / unit;
+        y[k] = (double)held((y0 + m[3] * u) * w) / unit;
       }
       return;
     }
-    const int64_t half = nearest ? 512 : 16;
+    const uint32_t half = nearest ? 512 : 16;  // sums wrap round
     const int shift = nearest ? 10 : 5;
-    const int64_t x0 = whole((m[1] * v + m[2]) * 1024) + half, y0 = whole((m[4] * v + m[5]) * 1024) + half;
+    const uint32_t x0 = converted((m[1] * v + m[2]) * 1024) + half, y0 = converted((m[4] * v + m[5]) * 1024) + half;
     for (int64_t k = 0; k < count; ++k) {
       const double u = (double)(j + k);
-      x[k] = (double)((x0 + whole(m[0] * u * 1024)) >> shift) / (nearest ? 1 : 32);
-      y[k] = (double)((y0 + whole(m[3] * u * 1024)) >> shift) / (nearest ? 1 : 32);
+      x[k] = (double)((int32_t)(x0 + converted(m[0] * u * 1024)) >> shift) / (nearest ? 1 : 32);
+      y[k] = (double)((int32_t)(y0 + converted(m[3] * u * 1024)) >> shift) / (nearest ? 1 : 32);
     }
   }
 };
@@ -230,7 +249,7 @@ struct TablePoints {
 
 gw_status remap(const gw_remap_spec& spec, const gw_tensor& image, const gw_tensor& map_x, const gw_tensor& map_y,
                 const gw_tensor& out) {
-  const RemapJob job = describe(spec, image, out);
+  RemapJob job = describe(spec, image, out);
   check_tensor("map_x", map_x, false);
   check_tensor("map_y", map_y, false);
   for (const auto& [name, map] : {std::pair<const char*, const gw_tensor&>("map_x", map_x), {"map_y", map_y}}) {
@@ -249,25 +268,34 @@ gw_status remap(const gw_remap_spec& spec, const gw_tensor& image, const gw_tens
     fail(GW_ERROR_SHAPE, "out must have the height and width of the maps, %s; got %s", shape_text(map_x).c_str(),
          shape_text(out).c_str());
   const Kernels& k = kernels();
+  const bool lanes = spec.subpixel == GW_SUBPIXEL_32_LANES && job.channels == 1;
+  if (lanes) job.block = block_columns(16384, 128, out.shape[0]);
   if (map_x.dtype == GW_FLOAT32)
-    return sample<float>(job, k.remap_float[job.mode][image.dtype][job.table], out,
+    return sample<float>(job, k.remap_float[job.mode][image.dtype][job.table],
+                         lanes ? k.remap_lanes_float[job.mode][image.dtype] : nullptr, out,
                          MapReader<float>{map_x, map_y, spec.relative != 0});
-  return sample<double>(job, k.remap_double[job.mode][image.dtype][job.table], out,
+  return sample<double>(job, k.remap_double[job.mode][image.dtype][job.table],
+                        lanes ? k.remap_lanes_double[job.mode][image.dtype] : nullptr, out,
                         MapReader<double>{map_x, map_y, spec.relative != 0});
 }
 
 gw_status warp(const gw_remap_spec& spec, const gw_tensor& image, const double* m, const gw_tensor& out) {
-  const RemapJob job = describe(spec, image, out);
-  const bool perspective = m[6] != 0 || m[7] != 0 || m[8] != 1;
+  RemapJob job = describe(spec, image, out);
+  const bool perspective =
+      spec.coordinates == GW_COORDINATES_FLOAT32_DIVIDED || m[6] != 0 || m[7] != 0 || m[8] != 1;
   const Kernels& k = kernels();
-  if (job.table)
-    return sample<double>(job, k.remap_double[job.mode][image.dtype][1], out,
-                          TablePoints{m, perspective, job.mode == GW_REMAP_NEAREST});
+  if (job.table) {
+    const bool lanes = spec.subpixel == GW_SUBPIXEL_32_LANES && job.channels == 1;
+    job.block = perspective ? block_columns(1024, 16, out.shape[0]) : block_columns(4096, 32, out.shape[0]);
+    return sample<double>(job, k.remap_double[job.mode][image.dtype][1],
+                          lanes ? k.remap_lanes_double[job.mode][image.dtype] : nullptr, out,
+                          TablePoints{m, perspective, job.mode == GW_REMAP_NEAREST, job.block});
+  }
   const bool cubic = job.mode == GW_REMAP_CUBIC;
   if (spec.coordinates == GW_COORDINATES_FLOAT64)
-    return sample<double>(job, k.remap_double[job.mode][image.dtype][0], out,
+    return sample<double>(job, k.remap_double[job.mode][image.dtype][0], nullptr, out,
                           MatrixPoints<double>(m, perspective, cubic, out.shape[1]));
-  return sample<float>(job, k.remap_float[job.mode][image.dtype][0], out,
+  return sample<float>(job, k.remap_float[job.mode][image.dtype][0], nullptr, out,
                        MatrixPoints<float>(m, perspective, cubic, out.shape[1]));
 }
 

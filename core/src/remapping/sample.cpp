@@ -213,12 +213,9 @@ void tabled(const RemapJob& job, const X* x, const X* y, int64_t row, int64_t fi
   const W* weights;
   if constexpr (whole) weights = job.fixed_weights;
   else weights = job.weights;
-  const auto rounded = [](X p, const double* reach) {
-    return (int64_t)std::nearbyint(held(p, reach) * X(remap_fractions));
-  };
   for (int64_t k = 0; k < count; ++k, out += job.out_w) {
-    const int64_t sx = rounded(x[k], job.reach_x), sy = rounded(y[k], job.reach_y);
-    const int64_t cx = sx >> 5, cy = sy >> 5, ix = cx - (taps / 2 - 1), iy = cy - (taps / 2 - 1);
+    const int64_t sx = fractions_of(x[k]), sy = fractions_of(y[k]);
+    const int64_t cx = pixel_of(sx), cy = pixel_of(sy), ix = cx - (taps / 2 - 1), iy = cy - (taps / 2 - 1);
     RemapJob rule = job;
     if (job.border == GW_BORDER_TRANSPARENT) {  // kept unless the middle is inside; then there are taps all round
       if ((uint64_t)cx >= (uint64_t)job.width || (uint64_t)cy >= (uint64_t)job.height) continue;

@@ -7,6 +7,7 @@ from gridwave.like import ncnn as ncnn
 from gridwave.like import onnx as onnx
 from gridwave.like import onnxruntime as onnxruntime
 from gridwave.like import opencv as opencv
+from gridwave.like import opencv4 as opencv4
 from gridwave.like import openvino as openvino
 from gridwave.like import paddle as paddle
 from gridwave.like import pillow as pillow

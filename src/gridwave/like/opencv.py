@@ -1,9 +1,8 @@
-"""``cv2.remap``, ``cv2.warpAffine`` and ``cv2.warpPerspective`` of OpenCV 5.0, without OpenCV.
+"""``cv2.remap``, ``warpAffine``, ``warpPerspective`` and ``convertMaps`` of OpenCV 5.0, without OpenCV.
 
 Results are OpenCV's own numbers, with these exceptions: warpPerspective by INTER_CUBIC, where the last bits of its
-coordinates are not known (integers: a level in one pixel of a thousand); by INTER_LANCZOS4, where one pixel of 40,000
-falls to the next 1/32; and cubic sums of float images, rounded in another order. Not here: int16 images,
-``convertMaps``, OpenCV 4.
+coordinates are not known (integers: a level in one pixel of a thousand); and cubic sums of float images, rounded in
+another order. Not here: int16 images. OpenCV 4 is :mod:`gridwave.like.opencv4`.
 """
 
 from __future__ import annotations
@@ -13,26 +12,56 @@ from typing import Any, Final
 import numpy as np
 
 from gridwave import sampling
-from gridwave.errors import ArgumentError, DTypeError, ShapeError, UnsupportedError
+from gridwave.errors import ArgumentError, UnsupportedError
+from gridwave.like import _opencv
+from gridwave.like._opencv import (
+    BORDER_CONSTANT,
+    BORDER_REFLECT,
+    BORDER_REFLECT_101,
+    BORDER_REPLICATE,
+    BORDER_TRANSPARENT,
+    BORDER_WRAP,
+    CV_16UC1,
+    CV_32FC1,
+    INTER_AREA,
+    INTER_CUBIC,
+    INTER_LANCZOS4,
+    INTER_LINEAR,
+    INTER_NEAREST,
+    WARP_INVERSE_MAP,
+    WARP_RELATIVE_MAP,
+)
 from gridwave.typing import Array, as_numpy
 
-INTER_NEAREST: Final = 0
-INTER_LINEAR: Final = 1
-INTER_CUBIC: Final = 2
-INTER_AREA: Final = 3
-INTER_LANCZOS4: Final = 4
-WARP_INVERSE_MAP: Final = 16
-WARP_RELATIVE_MAP: Final = 32
-BORDER_CONSTANT: Final = 0
-BORDER_REPLICATE: Final = 1
-BORDER_REFLECT: Final = 2
-BORDER_WRAP: Final = 3
-BORDER_REFLECT_101: Final = 4
-BORDER_TRANSPARENT: Final = 5
+__all__ = [
+    "BORDER_CONSTANT",
+    "BORDER_REFLECT",
+    "BORDER_REFLECT_101",
+    "BORDER_REPLICATE",
+    "BORDER_TRANSPARENT",
+    "BORDER_WRAP",
+    "CV_16SC2",
+    "CV_16UC1",
+    "CV_32FC1",
+    "CV_32FC2",
+    "INTER_AREA",
+    "INTER_CUBIC",
+    "INTER_LANCZOS4",
+    "INTER_LINEAR",
+    "INTER_NEAREST",
+    "WARP_INVERSE_MAP",
+    "WARP_RELATIVE_MAP",
+    "convertMaps",
+    "remap",
+    "warpAffine",
+    "warpPerspective",
+]
 
-_MODES: Final = {0: "nearest", 1: "linear", 2: "cubic", 3: "linear", 4: "lanczos4"}
-_BORDERS: Final = {0: "constant", 1: "replicate", 2: "reflect", 3: "wrap", 4: "reflect_101", 5: "transparent"}
-_FRACTIONS: Final = 32
+CV_16SC2: Final = 35
+CV_32FC2: Final = 37
+_AFFINE: Final = 0  # gw_coordinates
+_DIVIDED: Final = 2
+_KINDS: Final = {CV_16SC2: "fixed", CV_32FC1: "planes", CV_32FC2: "pairs"}
 
 
 def remap(
@@ -78,20 +107,19 @@ def remap(
     returns (cubic, BORDER_REFLECT_101, an axis of one pixel), that pixel stands for every index.
     """
     image, give = as_numpy("src", src)
-    relative = bool(interpolation & WARP_RELATIVE_MAP)
-    mode, border = _codes(interpolation & ~WARP_RELATIVE_MAP, borderMode)
-    first = as_numpy("map1", map1)[0]
-    fixed = first.dtype == np.int16
-    x, y = _fixed(first, map2, mode) if fixed else _planes(first, map2)
+    flags, relative = _opencv.flags_of("interpolation", interpolation, WARP_RELATIVE_MAP)
+    mode, border = _opencv.names_of(flags, borderMode)
+    x, y, is_fixed = _opencv.read_maps(map1, map2, mode, "below")
+    _opencv.check_sides(src=image.shape, map1=x.shape)
     codes = sampling.remap_codes(
         mode,
         border,
-        _scalar(borderValue),
-        subpixel=int(_is_tabled(image, mode, fixed)),
+        _opencv.scalar(borderValue),
+        subpixel=int(_is_tabled(image, mode, is_fixed)),
         relative=int(relative),
         reach=int(mode == "cubic"),
     )
-    out = _destination(image, x.shape, dst)
+    out = _opencv.destination(image, x.shape, dst)
     result = sampling.sample_map(codes, image, x, y, out, border == "transparent")
     return result if dst is not None or give is None else give(result)
 
@@ -129,16 +157,8 @@ def warpAffine(  # noqa: N802
     ShapeError, DTypeError, ArgumentError, UnsupportedError
         As :func:`remap`.
     """
-    m = np.asarray(M, np.float64)
-    if m.shape != (2, 3):
-        raise ShapeError(f"M must have shape (2, 3); got {m.shape}")
-    a, b, c, d, e, f = m.ravel().tolist()
-    if not flags & WARP_INVERSE_MAP:
-        det = a * e - b * d
-        det = 1 / det if det != 0 else 0.0
-        a, b, d, e = e * det, b * -det, d * -det, a * det
-        c, f = -a * c - b * f, -d * c - e * f
-    return _warp(src, [a, b, c, d, e, f, 0.0, 0.0, 1.0], dsize, dst, flags, borderMode, borderValue)
+    numbers = _opencv.affine_of(M, _opencv.flags_of("flags", flags, WARP_INVERSE_MAP)[1])
+    return _warp(src, numbers, _AFFINE, dsize, dst, flags, borderMode, borderValue)
 
 
 def warpPerspective(  # noqa: N802
@@ -168,41 +188,66 @@ def warpPerspective(  # noqa: N802
     ShapeError, DTypeError, ArgumentError, UnsupportedError
         As :func:`remap`.
     """
-    m = np.asarray(M, np.float64)
-    if m.shape != (3, 3):
-        raise ShapeError(f"M must have shape (3, 3); got {m.shape}")
-    numbers = m.ravel().tolist()
-    return _warp(
-        src, numbers if flags & WARP_INVERSE_MAP else invert(numbers), dsize, dst, flags, borderMode, borderValue
-    )
+    numbers = _opencv.perspective_of(M, _opencv.flags_of("flags", flags, WARP_INVERSE_MAP)[1])
+    return _warp(src, numbers, _DIVIDED, dsize, dst, flags, borderMode, borderValue)
 
 
-def invert(m: list[float]) -> list[float]:
-    """Return the inverse of a 3 x 3 matrix by cofactors, in OpenCV's order; zeros where there is none."""
-    det = m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) + m[2] * (m[3] * m[7] - m[4] * m[6])
-    if det == 0:
-        return [0.0] * 9
-    d = 1 / det
-    return [
-        (m[4] * m[8] - m[5] * m[7]) * d, (m[2] * m[7] - m[1] * m[8]) * d, (m[1] * m[5] - m[2] * m[4]) * d,
-        (m[5] * m[6] - m[3] * m[8]) * d, (m[0] * m[8] - m[2] * m[6]) * d, (m[2] * m[3] - m[0] * m[5]) * d,
-        (m[3] * m[7] - m[4] * m[6]) * d, (m[1] * m[6] - m[0] * m[7]) * d, (m[0] * m[4] - m[1] * m[3]) * d,
-    ]  # fmt: skip
+def convertMaps(  # noqa: N802
+    map1: Any,
+    map2: Any,
+    dstmap1type: int,
+    dstmap1: Any = None,
+    dstmap2: Any = None,
+    nninterpolation: bool = False,
+) -> tuple[Array, Array | None]:
+    """Turn maps of :func:`remap` into another kind, as ``cv2.convertMaps`` does.
+
+    Parameters
+    ----------
+    map1, map2 : array
+        Of any kind that :func:`remap` takes.
+    dstmap1type : int
+        CV_16SC2 (fixed point), CV_32FC1 (two planes) or CV_32FC2 (pairs).
+    dstmap1, dstmap2 : array, optional
+        Written to if they have the result's shape and dtype.
+    nninterpolation : bool
+        Whether CV_16SC2 has the nearest whole pixels, half to even, and no fractions; of fixed-point maps those are
+        left out.
+
+    Returns
+    -------
+    tuple of array, array or None
+        The maps; None where the first says it all.
+
+    Raises
+    ------
+    ShapeError, DTypeError, ArgumentError, UnsupportedError
+        Maps that do not fit each other, another kind.
+
+    Notes
+    -----
+    Fixed point is rounded to 1/32 pixel, half to even, and held in 16 bits; NaN and what lies beyond 2^31 / 32 pixels
+    on either side become -32768. With CV_32FC1 and nninterpolation OpenCV loses y, or the process; here both are given.
+    """
+    if dstmap1type not in _KINDS:
+        raise ArgumentError(f"dstmap1type must be CV_16SC2, CV_32FC1 or CV_32FC2; got {dstmap1type!r}")
+    return _opencv.convert_maps(map1, map2, _KINDS[dstmap1type], dstmap1, dstmap2, nninterpolation)
 
 
-def _warp(src: Any, numbers: list[float], dsize: Any, dst: Any, flags: int, border_mode: Any, value: Any) -> Any:
+def _warp(
+    src: Any, numbers: list[float], way: int, dsize: Any, dst: Any, flags: int, border_mode: Any, value: Any
+) -> Any:
     image, give = as_numpy("src", src)
-    mode, border = _codes(flags & ~WARP_INVERSE_MAP, border_mode)
+    mode, border = _opencv.names_of(_opencv.flags_of("flags", flags, WARP_INVERSE_MAP)[0], border_mode)
     tabled = _is_tabled(image, mode, False)
+    size = _opencv.size_of(dsize)
+    if tabled:
+        _opencv.check_sides(src=image.shape)
     codes = sampling.remap_codes(
-        mode, border, _scalar(value), subpixel=int(tabled), coordinates=0, reach=int(mode == "cubic")
+        mode, border, _opencv.scalar(value), subpixel=int(tabled), coordinates=way, reach=int(mode == "cubic")
     )
-    try:
-        width, height = (int(v) for v in dsize)
-    except (TypeError, ValueError):
-        raise ArgumentError(f"dsize must be (width, height); got {dsize!r}") from None
-    out = _destination(image, (height, width), dst)
-    result = sampling.sample_matrix(codes, image, numbers, (height, width), out, border == "transparent")
+    out = _opencv.destination(image, size, dst)
+    result = sampling.sample_matrix(codes, image, numbers, size, out, border == "transparent")
     return result if dst is not None or give is None else give(result)
 
 
@@ -215,51 +260,3 @@ def _is_tabled(image: Array, mode: str, fixed: bool) -> bool:
         raise UnsupportedError(f"INTER_CUBIC is for at most 4 channels in OpenCV 5; got {channels}")
     exact = mode == "cubic" or (image.dtype in (np.uint8, np.uint16, np.float32) and channels in (1, 3, 4))
     return mode == "lanczos4" or not exact or (fixed and mode == "linear")
-
-
-def _codes(interpolation: Any, border: Any) -> tuple[Any, Any]:
-    if interpolation not in _MODES:
-        raise UnsupportedError(f"interpolation must be INTER_NEAREST, LINEAR, CUBIC or LANCZOS4; got {interpolation!r}")
-    if border not in _BORDERS:
-        raise ArgumentError(f"borderMode must be one of the codes {sorted(_BORDERS)}; got {border!r}")
-    return _MODES[interpolation], _BORDERS[border]
-
-
-def _scalar(value: Any) -> Any:
-    numbers = np.atleast_1d(np.asarray(value, np.float64)).ravel()
-    if numbers.size > 4:
-        raise ArgumentError(f"borderValue must have at most 4 numbers; got {numbers.size}")
-    return np.pad(numbers, (0, 4 - numbers.size))
-
-
-def _destination(image: Array, shape: tuple[int, ...], dst: Any) -> Any:
-    return np.zeros((*shape, *image.shape[2:]), image.dtype) if dst is None and image.ndim in (2, 3) else dst
-
-
-def _planes(first: Array, map2: Any) -> tuple[Array, Array]:
-    second = None if map2 is None else as_numpy("map2", map2)[0]
-    if first.dtype != np.float32 or (second is not None and second.size and second.dtype != np.float32):
-        raise DTypeError("map1 and map2 must be float32, or int16 and uint16 for fixed point")
-    if first.ndim == 3 and first.shape[2] == 2 and (second is None or second.size == 0):
-        return first[..., 0], first[..., 1]
-    if first.ndim != 2 or second is None or second.shape != first.shape:
-        raise ShapeError(f"map1 and map2 must have one shape (H_out, W_out); got {first.shape} and {np.shape(map2)}")
-    return first, second
-
-
-def _fixed(first: Array, map2: Any, mode: str) -> tuple[Array, Array]:
-    """Return coordinates that hold the whole parts and fractions of a fixed-point map exactly."""
-    if first.ndim != 3 or first.shape[2] != 2:
-        raise ShapeError(f"an int16 map1 must have shape (H_out, W_out, 2); got {first.shape}")
-    x, y = first[..., 0].astype(np.float32), first[..., 1].astype(np.float32)
-    fractions = None if map2 is None else as_numpy("map2", map2)[0]
-    if fractions is None or fractions.size == 0:
-        if mode != "nearest":
-            raise UnsupportedError("a fixed-point map without map2 has no fractions: INTER_NEAREST only")
-        return x, y
-    if fractions.dtype != np.uint16 or fractions.shape != first.shape[:2]:
-        raise DTypeError(f"map2 must be uint16, {first.shape[:2]}; got {fractions.dtype}, {fractions.shape}")
-    fx, fy = fractions % _FRACTIONS, fractions // _FRACTIONS % _FRACTIONS
-    if mode == "nearest":  # OpenCV's table adds a pixel below one half, not above
-        return x + (fx < _FRACTIONS // 2).astype(np.float32), y + (fy < _FRACTIONS // 2).astype(np.float32)
-    return x + fx.astype(np.float32) / _FRACTIONS, y + fy.astype(np.float32) / _FRACTIONS

@@ -98,7 +98,7 @@ def _matrix(case: Case, arrays: Arrays) -> tuple[Any, Any]:
     m = arrays["M"].astype(np.float64)
     perspective = m.shape == (3, 3)
     if "WARP_INVERSE_MAP" not in case["kwargs"]["flags"]:
-        m = _inverse(m)
+        m = inverse_of(m)
     m = np.vstack([m, [0, 0, 1]]) if len(m) == 2 else m
     width, height = case["kwargs"]["dsize"]
     x, y = np.meshgrid(np.arange(width, dtype=np.float32), np.arange(height, dtype=np.float32))
@@ -123,11 +123,12 @@ def _fused(x: Any, y: Any, rows: Any, early: bool) -> list[Any]:
     return [(x * np.float64(r[0]) + np.float64(y * r[1] + r[2])).astype(np.float32) for r in rows]
 
 
-def _inverse(m: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse_of(m: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the inverse of a (2, 3) or (3, 3) matrix in OpenCV's order of operations."""
     if len(m) == 3:
         adjugate = np.stack([np.cross(m[1], m[2]), np.cross(m[2], m[0]), np.cross(m[0], m[1])], axis=1)
-        return adjugate * (1 / (m[0] @ adjugate[:, 0]))
+        first, second, third = m[0] * adjugate[:, 0]
+        return adjugate * (1 / (first + second + third))
     (a, b, c), (d, e, f) = m
     scale = 1 / (a * e - b * d)
     a, b, d, e = e * scale, b * -scale, d * -scale, a * scale
