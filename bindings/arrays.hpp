@@ -54,5 +54,6 @@ void run(Call&& call) {
 void bind_sampling(nb::module_& m);
 void bind_remapping(nb::module_& m);
 void bind_transforming(nb::module_& m);
+void bind_splines(nb::module_& m);
 void bind_double_backward(nb::module_& m);
 void bind_planning(nb::module_& m);

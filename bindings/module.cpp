@@ -10,6 +10,7 @@ NB_MODULE(_core, m) {
   bind_sampling(m);
   bind_remapping(m);
   bind_transforming(m);
+  bind_splines(m);
   bind_double_backward(m);
   bind_planning(m);
   m.def("set_num_threads", [](int32_t n) { run([&] { return gw_set_num_threads(n); }); });

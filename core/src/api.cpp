@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface: exceptions end here, as a status and a sentence.
 #include "gridwave/gridwave.h"
+#include "gridwave/splines.h"
 #include "gridwave/transforms.h"
 
 #include <cstdio>
@@ -16,6 +17,7 @@
 #include "sampling/grid_sample.hpp"
 #include "sampling/grid_sample_double_backward.hpp"
 #include "sampling/volume/volume.hpp"
+#include "splines/map_coordinates.hpp"
 #include "tensor.hpp"
 #include "threads/pool.hpp"
 #include "transforming/pillow.hpp"
@@ -225,6 +227,36 @@ gw_status gw_warp(const gw_remap_spec* spec, const gw_tensor* image, const doubl
     require("matrix", matrix);
     require("out", out);
     return gw::warp(*spec, *image, matrix, *out);
+  });
+}
+
+gw_status gw_map_coordinates(const gw_spline_spec* spec, const gw_tensor* x, const gw_tensor* coordinates,
+                             const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("x", x);
+    require("coordinates", coordinates);
+    require("out", out);
+    return gw::map_coordinates(*spec, *x, *coordinates, *out);
+  });
+}
+
+gw_status gw_map_affine(const gw_spline_spec* spec, const gw_tensor* x, const gw_tensor* matrix,
+                        const gw_tensor* out) {
+  return guarded([&] {
+    require("spec", spec);
+    require("x", x);
+    require("matrix", matrix);
+    require("out", out);
+    return gw::map_affine(*spec, *x, *matrix, *out);
+  });
+}
+
+gw_status gw_spline_filter(const gw_spline_spec* spec, const gw_tensor* x, int32_t axis) {
+  return guarded([&] {
+    require("spec", spec);
+    require("x", x);
+    return gw::spline_filter(*spec, *x, axis);
   });
 }
 

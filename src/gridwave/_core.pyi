@@ -23,6 +23,34 @@ class GridSampleSpec:
     @property
     def layout(self) -> int: ...
 
+class SplineSpec:
+    def __init__(
+        self,
+        order: int,
+        boundary: int,
+        basis: int,
+        prefilter: int,
+        taps_only: int,
+        half_away: int,
+        reflect_in_place: int,
+        diagonal: int,
+        cval: float,
+        /,
+    ) -> None: ...
+
+def map_coordinates(
+    spec: SplineSpec,
+    x: Any,
+    x_type: int,
+    coordinates: Any,
+    coordinates_type: int,
+    out: Any,
+    out_type: int,
+    /,
+) -> None: ...
+def map_affine(spec: SplineSpec, x: Any, x_type: int, matrix: Any, out: Any, out_type: int, /) -> None: ...
+def spline_filter(spec: SplineSpec, x: Any, axis: int, /) -> None: ...
+
 class RemapSpec:
     def __init__(
         self, mode: int, border: int, subpixel: int, relative: int, coordinates: int, reach: int, border_value: Any, /

@@ -8,6 +8,7 @@
 #include "sampling/double_backward.hpp"
 #include "sampling/job.hpp"
 #include "sampling/volume/job.hpp"
+#include "splines/job.hpp"
 
 namespace gw {
 
@@ -32,6 +33,7 @@ struct Kernels {
   DoubleBackwardKernel double_backward[type_count][3];   // [type of x][spatial axes - 1]; floats only
   VolumeKernels volume;
   PlanKernels plan;
+  SplineKernels splines;
 
   // [mode][type of image][weights from tables]; null for types that are not taken
   RemapPiece<float> remap_float[remap_modes][type_count][2];

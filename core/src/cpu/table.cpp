@@ -22,6 +22,9 @@ void add_planar_volume_backward_kernels(Kernels& k);
 void add_plan_kernels(Kernels& k);
 void add_remap_kernels(Kernels& k);
 void add_remap_lanes_kernels(Kernels& k);
+void add_spline_direct_kernels(Kernels& k);
+void add_spline_row_kernels(Kernels& k);
+void add_spline_filter_kernels(Kernels& k);
 void add_conversions(Kernels& k);
 
 const Kernels& table() {
@@ -45,6 +48,9 @@ const Kernels& table() {
     add_plan_kernels(k);
     add_remap_kernels(k);
     add_remap_lanes_kernels(k);
+    add_spline_direct_kernels(k);
+    add_spline_row_kernels(k);
+    add_spline_filter_kernels(k);
     add_conversions(k);
     return true;
   }();
