@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from PIL import Image
 
 pytest.importorskip("gridwave._core", exc_type=ImportError)
 
+from gridwave import like
 from gridwave.cli import main
 from gridwave.cli.app import ExitCode
 from gridwave.pictures import files, warp
@@ -163,6 +165,61 @@ def test_nearest_takes_the_even_pixel_at_every_half(width: int, tmp_path: Path) 
             if padding == "zeros":
                 want = np.where((index >= 0) & (index < width), want, 0)
             np.testing.assert_array_equal(np.load(tmp_path / "out.npy")[0], want)
+
+
+PEERS = {"opencv": like.opencv, "opencv4": like.opencv4}
+BORDERS = {"zeros": "BORDER_CONSTANT", "border": "BORDER_REPLICATE", "reflection": "BORDER_REFLECT"}
+
+
+@pytest.mark.parametrize("padding", list(BORDERS))
+@pytest.mark.parametrize("flag", ["INTER_NEAREST", "INTER_LINEAR", "INTER_CUBIC", "INTER_AREA", "INTER_LANCZOS4"])
+@pytest.mark.parametrize("peer", list(PEERS))
+def test_like_is_that_opencv(peer: str, flag: str, padding: str, tmp_path: Path) -> None:
+    """And OpenCV itself, where it is of that version."""
+    calls: list[Any] = [PEERS[peer]]
+    if find_spec("cv2"):
+        import cv2
+
+        if cv2.__version__.startswith({"opencv": "5", "opencv4": "4"}[peer]):
+            calls.append(cv2)
+    affine, nine = [0.9, 0.21, 1.3, -0.17, 1.1, 2.4], [0.9, 0.2, 1.0, -0.1, 1.1, 2.0, 0.002, -0.001, 1.0]
+    flow = RNG.uniform(-3, 3, (20, 70, 2)).astype(np.float32)
+    y, x = np.indices((20, 70), np.float32)
+    for pixels in (noise(np.uint8, 20, 30, 3), noise(np.uint8, 20, 30)):
+        source, field, target = save(tmp_path, "in.png", pixels), save(tmp_path, "f.npy", flow), tmp_path / "out.png"
+        for cv in calls:
+            code, border = getattr(cv, flag), getattr(cv, BORDERS[padding])
+            how, size = {"borderMode": border}, (70, 20)
+            for options, want in (
+                (["--affine"], cv.warpAffine(pixels, np.reshape(affine, (2, 3)), size, None, code | 16, **how)),
+                (["--inverse", "--affine"], cv.warpAffine(pixels, np.reshape(affine, (2, 3)), size, None, code, **how)),
+                (
+                    ["--perspective"],
+                    cv.warpPerspective(pixels, np.reshape(nine, (3, 3)), size, None, code | 16, **how),
+                ),
+                (["--flow"], cv.remap(pixels, x + flow[..., 0], y + flow[..., 1], code, None, **how)),
+            ):
+                if peer == "opencv" and flag == "INTER_CUBIC" and "--perspective" in options and len(calls) > 1:
+                    continue  # the last bits of its coordinates are not known
+                value = {"--flow": field, "--perspective": ",".join(map(str, nine))}.get(
+                    options[-1], ",".join(map(str, affine))
+                )
+                assert run(source, target, *options, value, "--size", "70x20", "--padding", padding,
+                           "--like", f"{peer}:{flag}") == ExitCode.CLEAN  # fmt: skip
+                np.testing.assert_array_equal(opened(target), want)
+
+
+def test_like_refuses_what_opencv_refuses(tmp_path: Path, capsys: Capture) -> None:
+    for pixels, flag, message in (
+        (noise(np.uint8, 5, 6, 5), "INTER_CUBIC", "at most 4 channels"),
+        (noise(np.float16, 5, 6), "INTER_LINEAR", "image must have dtype"),
+        (noise(np.uint8, 1, 32767), "INTER_LINEAR", "16-bit coordinates"),
+    ):
+        source, target = save(tmp_path, "in.npy", pixels), tmp_path / "out.npy"
+        options = ("--affine", "1,0,0,0,1,0", "--size", "4x4", "--like", f"opencv4:{flag}")
+        assert run(source, target, *options) != ExitCode.CLEAN
+        assert message in capsys.readouterr().err
+        assert not target.exists()
 
 
 def test_rotation_tags_palettes_bits_and_profiles(tmp_path: Path) -> None:
@@ -358,6 +415,9 @@ def test_places_beyond_all_bounds_are_outside(tmp_path: Path) -> None:
         ["--affine", "1,0,0,0,1,0", "--size", "-3x10"], ["--affine", "1,0,0,0,1,0", "--size", "99999x99999"],
         ["--affine", "1,0,0,0,1,0", "--size", "9" * 30 + "x1"], ["--affine", "1,0,0,0,1,0", "--mode", "linear"],
         ["--affine", "1,0,0,0,1,0", "--padding", "edge"], ["--flow", "missing.npy"], ["--nonsense"],
+        ["--affine", "1,0,0,0,1,0", "--like", "opencv"], ["--affine", "1,0,0,0,1,0", "--like", "opencv3:INTER_LINEAR"],
+        ["--affine", "1,0,0,0,1,0", "--like", "opencv:INTER_LINEAR_EXACT"], ["--like", "opencv:INTER_LINEAR"],
+        ["--affine", "1,0,0,0,1,0", "--like", "opencv:INTER_LINEAR", "--mode", "nearest"],
     ],
     ids=" ".join,
 )  # fmt: skip

@@ -23,8 +23,9 @@ def warp(
     flow: Path | None = None,
     inverse: Annotated[bool, Parameter(negative=())] = False,
     size: str | None = None,
-    mode: SamplingMode = "bilinear",
+    mode: SamplingMode | None = None,
     padding: PaddingMode = "zeros",
+    like: str | None = None,
 ) -> int:
     """Warp a picture by a matrix or a flow.
 
@@ -51,25 +52,34 @@ def warp(
     size
         WIDTHxHEIGHT of the output; by default that of the flow, or of the image.
     mode
-        How a value between pixels is found.
+        How a value between pixels is found; bilinear by default.
     padding
         What lies outside the image: zeros (black, transparent), its border, or its reflection.
+    like
+        opencv:FLAG or opencv4:FLAG, with FLAG such as INTER_LINEAR, instead of --mode: the numbers of OpenCV 5 or 4
+        for this matrix (warpAffine, warpPerspective) or flow (remap, with the pixel's place and the flow added in
+        float32).
     """
     from gridwave.pictures import warp as pictures
+    from gridwave.pictures.by_opencv import sampler_of
 
     given = [name for name, value in (("affine", affine), ("perspective", perspective), ("flow", flow)) if value]
     if len(given) != 1:
         raise ArgumentError(f"exactly one of --affine, --perspective and --flow must be given; got {given or 'none'}")
     if inverse and flow is not None:
         raise ArgumentError("--inverse is for matrices; a flow has no closed inverse")
-    matrix = None
+    if like is not None and mode is not None:
+        raise ArgumentError(f"--like names the interpolation; leave out --mode {mode}")
+    numbers = None
     if affine is not None:
-        matrix = pictures.matrix_of(pictures.numbers_of("--affine", affine, 6), inverse=inverse)
+        numbers = pictures.numbers_of("--affine", affine, 6)
     elif perspective is not None:
-        matrix = pictures.matrix_of(pictures.numbers_of("--perspective", perspective, 9), inverse=inverse)
+        numbers = pictures.numbers_of("--perspective", perspective, 9)
+    matrix = None if numbers is None else pictures.matrix_of(numbers, inverse=inverse)
+    sampler = None if like is None else sampler_of(like, numbers, inverse, padding)
     written = pictures.warp_file(
         image, output, matrix=matrix, flow=flow, size=None if size is None else pictures.size_of(size),
-        mode=mode, padding_mode=padding,
+        mode=mode or "bilinear", padding_mode=padding, sampler=sampler,
     )  # fmt: skip
     print(f"wrote {output}: {written.text}")
     return ExitCode.CLEAN

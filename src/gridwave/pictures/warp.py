@@ -16,6 +16,7 @@ import gridwave as gw
 from gridwave.errors import ArgumentError, FileFormatError, ShapeError
 from gridwave.modes import PaddingMode, SamplingMode
 from gridwave.pictures import files
+from gridwave.pictures.by_opencv import Sampler
 from gridwave.pictures.files import MAX_PIXELS, Picture
 from gridwave.pictures.place import check_writable
 from gridwave.typing import Array
@@ -143,6 +144,7 @@ def warp_file(
     size: tuple[int, int] | None = None,
     mode: SamplingMode = "bilinear",
     padding_mode: PaddingMode = "zeros",
+    sampler: Sampler | None = None,
 ) -> Picture:
     """Warp a picture file.
 
@@ -160,6 +162,8 @@ def warp_file(
         By default that of the flow, or of the image.
     mode, padding_mode
         As in :func:`gridwave.grid_sample`. Colours and alpha are sampled each by itself.
+    sampler : callable, optional
+        Makes the output instead, as :func:`gridwave.pictures.by_opencv.sampler_of` gives it.
 
     Returns
     -------
@@ -180,6 +184,7 @@ def warp_file(
         raise ArgumentError("exactly one of matrix and flow must be given")
     picture = files.read(image)
     files.check_writes(output, picture.pixels.dtype, picture.pixels.shape[2])
+    field = None
     if flow is not None:
         field = read_flow(flow)
         out_width, out_height = field.shape[1], field.shape[0]
@@ -191,7 +196,12 @@ def warp_file(
         places = places_by_matrix(np.asarray(matrix), out_width)
     if min(out_width, out_height) < 1 or out_width * out_height > MAX_PIXELS:
         raise ArgumentError(f"size must have 1 to {MAX_PIXELS} pixels; got {out_width}x{out_height}")
-    result = Picture(warp(picture.pixels, places, (out_height, out_width), mode, padding_mode), picture.profile)
+    out_size = (out_height, out_width)
+    if sampler is not None:
+        warped = sampler(picture.pixels, field, out_size)
+    else:
+        warped = warp(picture.pixels, places, out_size, mode, padding_mode)
+    result = Picture(warped, picture.profile)
     files.write(result, output)
     return result
 
