@@ -68,13 +68,14 @@ def size_of(dsize: Any) -> tuple[int, int]:
         width, height = (int(v) for v in dsize)
     except (TypeError, ValueError, OverflowError):
         raise ArgumentError(f"dsize must be (width, height); got {dsize!r}") from None
+    if min(width, height) < 0 or width * height >= 2**40:
+        raise ArgumentError(f"dsize must be (width, height) that memory can hold; got {dsize!r}")
     return height, width
 
 
 def destination(image: Array, shape: tuple[int, ...], dst: Any) -> Any:
     """Return ``dst``, or zeros."""
-    sound = image.ndim in (2, 3) and min(shape, default=0) >= 0 and int(np.prod(shape, dtype=object)) < 2**40
-    return np.zeros((*shape, *image.shape[2:]), image.dtype) if dst is None and sound else dst
+    return np.zeros((*shape, *image.shape[2:]), image.dtype) if dst is None and image.ndim in (2, 3) else dst
 
 
 def check_sides(**shapes: tuple[int, ...]) -> None:

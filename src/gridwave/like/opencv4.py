@@ -62,7 +62,8 @@ __all__ = [
 
 CV_16SC2: Final = 11
 CV_32FC2: Final = 13
-_LANES: Final = 2  # gw_subpixel: 1/32 pixel, sums of one channel by vectors
+_PLAIN: Final = 1  # gw_subpixel: 1/32 pixel
+_LANES: Final = 2  # and sums of one channel by vectors
 _INT16: Final = 2  # gw_reach
 _AFFINE: Final = 0  # gw_coordinates
 _DIVIDED: Final = 2
@@ -252,7 +253,9 @@ def _codes(image: Array, mode: Any, border: Any, value: Any, **how: int) -> Any:
     if mode in ("cubic", "lanczos4") and channels > 4:
         raise UnsupportedError(f"INTER_CUBIC and INTER_LANCZOS4 are for at most 4 channels in OpenCV; got {channels}")
     _opencv.check_sides(src=image.shape)
-    return sampling.remap_codes(mode, border, _opencv.scalar(value), subpixel=_LANES, reach=_INT16, **how)
+    # Relative maps have loops of their own, of which only linear's go by vectors.
+    subpixel = _PLAIN if how.get("relative") and mode != "linear" else _LANES
+    return sampling.remap_codes(mode, border, _opencv.scalar(value), subpixel=subpixel, reach=_INT16, **how)
 
 
 def _converted(p: Array) -> Array:
