@@ -188,7 +188,8 @@ typedef enum gw_coordinates {
 typedef enum gw_reach { GW_REACH_FAR = 0, GW_REACH_NEAR = 1, GW_REACH_INT16 = 2 } gw_reach;
 
 /* subpixel GW_SUBPIXEL_32: coordinates are rounded to 1/32 pixel and weights come from tables, those of uint8 in whole
- * numbers of 1/32768; with _LANES images of one channel are summed in the order of OpenCV 4's vectors. relative: maps hold offsets from the pixel's own place. coordinates: of gw_warp. */
+ * numbers of 1/32768; with _LANES images of one channel are summed in the order of OpenCV 4's vectors. relative: maps
+ * hold offsets from the pixel's own place. coordinates: of gw_warp. */
 typedef struct gw_remap_spec {
   int32_t mode;        /* gw_remap_mode */
   int32_t border;      /* gw_border */
